@@ -1,0 +1,59 @@
+/**
+ * Every bound and default in one place, with the relations between them asserted.
+ * Sizes in bytes, times in milliseconds, unless the name says otherwise.
+ */
+import { assert } from './assert.ts';
+
+export const LIMITS = {
+  /** SQL text of one pipeline. */
+  queryBytesMax: 256 * 1024,
+  /** Nesting of expressions and queries. */
+  queryDepthMax: 128,
+  parallelismMax: 64,
+  /** Rows of one batch inside a host. */
+  batchRowsDefault: 2048,
+  batchRowsMax: 8192,
+  batchBytesMax: 1024 * 1024,
+  /** How long a source waits to fill a batch. */
+  lingerMs: 10,
+  /** Queued input of one channel before its sender is held back. */
+  channelBytesMax: 2 * 1024 * 1024,
+  /** One message between hosts. */
+  frameBytesMax: 4 * 1024 * 1024,
+  /** One HTTP request of rows. */
+  ingestBytesMax: 16 * 1024 * 1024,
+  ingestRowBytesMax: 1024 * 1024,
+  /** Bytes a log partition holds before it answers BACKPRESSURE. */
+  logBytesMax: 2 * 1024 * 1024 * 1024,
+  /** One blob or row in a Durable Object's SQLite; local runtimes do not enforce it, we do. */
+  sqliteValueBytesMax: 2_000_000,
+  sqliteParametersMax: 100,
+  /** Keyed state of one host. */
+  stateBytesMax: 64 * 1024 * 1024,
+  checkpointIntervalDefaultMs: 10_000,
+  checkpointIntervalMinMs: 1_000,
+  checkpointIntervalMaxMs: 86_400_000,
+  /** Attempts of one epoch before the generation fails. */
+  checkpointAttemptsMax: 3,
+  checkpointTimeoutMs: 60_000,
+  publishTimeoutMs: 60_000,
+  commitTimeoutMs: 120_000,
+  redoTimeoutMs: 120_000,
+  startTimeoutMs: 60_000,
+  heartbeatIntervalMs: 2_000,
+  heartbeatTimeoutMs: 30_000,
+  /** Leader alarm: revives a leader that was reset while nobody called it. */
+  leaderAlarmMs: 10_000,
+  leaderSilentMs: 30_000,
+  restartsMax: 20,
+  healthyMs: 120_000,
+  /** Epochs kept behind the tip. */
+  checkpointsKept: 4,
+  previewRowsKept: 1_000,
+  errorRowsKept: 1_000,
+} as const;
+
+assert(LIMITS.batchRowsDefault <= LIMITS.batchRowsMax, 'default batch fits');
+assert(LIMITS.batchBytesMax <= LIMITS.frameBytesMax, 'a batch fits a frame');
+assert(LIMITS.ingestRowBytesMax <= LIMITS.sqliteValueBytesMax, 'a row fits a stored chunk');
+assert(LIMITS.heartbeatIntervalMs * 3 <= LIMITS.heartbeatTimeoutMs, 'one lost heartbeat is not a lost host');
