@@ -1,0 +1,98 @@
+/**
+ * The records of the lineage protocol, as they lie in the bucket.
+ *
+ * Place in the walk: stage 8 and 9. Format: JSON, one object per key, every key from `paths.ts`.
+ * Invariants: INV-08 every file a manifest names exists with the size and hash it states;
+ * INV-09 no name is written by two incarnations (names carry generation and nonce).
+ */
+import type { KeyRange } from '../base/hash.ts';
+
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** One start of a leader: the object, how often it has started, and a nonce fresh at each start. */
+export type Incarnation = { objectId: string; startNo: number; nonce: string };
+
+/** O1: who owns the pipeline. (generation, startNo, floor) only grows, so its content never repeats. */
+export type CurrentGeneration = {
+  version: 1;
+  generation: number;
+  incarnation: Incarnation | null;
+  /** Epochs below the floor may have been collected. */
+  floor: number;
+  writeId: string;
+  updatedAtMs: number;
+};
+
+/** O2: informational. */
+export type GenerationManifest = {
+  version: 1;
+  generation: number;
+  incarnation: Incarnation;
+  baseEpoch: number;
+  baseRef: string | null;
+  planHash: string;
+  codeVersion: string;
+  parallelism: number;
+  reason: string;
+  createdAtMs: number;
+};
+
+/** A state file (O3f). Rows hold keys whose routing hash lies in `keyRange`. */
+export type StateFile = {
+  operator: string;
+  table: string;
+  subtask: number;
+  key: string;
+  size: number;
+  /** FNV-style content hash in hex, see `contentHash`. */
+  hash: string;
+  rows: number;
+  keyRange: KeyRange;
+};
+
+/** Small state that every subtask of the operator sees on restore: source offsets, watermarks, counters. */
+export type BroadcastState = { operator: string; table: string; subtask: number; value: JsonValue };
+
+/** One independent unit of a two-phase sink's commit; any host may commit it. */
+export type SinkItem = { sink: string; subtask: number; index: number; payload: JsonValue };
+
+/** O3: what a checkpoint is. */
+export type CheckpointManifest = {
+  version: 1;
+  kind: 'data' | 'fence';
+  epoch: number;
+  generation: number;
+  nonce: string;
+  attempt: number;
+  parent: ManifestRef | null;
+  planHash: string;
+  parallelism: number;
+  files: StateFile[];
+  broadcast: BroadcastState[];
+  needsCommit: boolean;
+  items: SinkItem[];
+  /** Every source has ended: nothing will follow this epoch. */
+  finished: boolean;
+  createdAtMs: number;
+};
+
+export type ManifestRef = { ref: string; hash: string };
+
+/** O4: the authority. The first record of an epoch names the canonical checkpoint. */
+export type EpochRecord = {
+  version: 1;
+  epoch: number;
+  checkpoint: ManifestRef;
+  parent: ManifestRef | null;
+  generation: number;
+  nonce: string;
+};
+
+/** O5: every sink item of the epoch has been committed. */
+export type CommittedMarker = { version: 1; epoch: number; ref: string; writer: Incarnation };
+
+/**
+ * The newest canonical checkpoint, as the owner knows it.
+ * `epoch` 0 with `manifest` null is a new lineage. `committed`: nothing to commit, or the marker exists.
+ */
+export type Tip = { epoch: number; ref: ManifestRef | null; manifest: CheckpointManifest | null; committed: boolean };
