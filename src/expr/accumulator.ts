@@ -1,0 +1,30 @@
+/**
+ * Aggregates work on groups, a column at a time.
+ *
+ * An accumulator owns flat state for groups 0..n-1. Its state leaves as columns (`stateColumns`) and
+ * comes back through `merge`, which serves checkpoint restore, rescale and two-stage aggregation alike.
+ */
+import type { Column } from '../batch/column.ts';
+import type { SqlType } from '../batch/types.ts';
+import type { RowErrors } from './row-errors.ts';
+
+export interface Accumulator {
+  readonly stateTypes: readonly SqlType[];
+  /** Whether `update` can take rows back (`retract`). */
+  readonly invertible: boolean;
+  /** Makes room for groups [0, count); new groups are empty. */
+  resize(count: number): void;
+  /**
+   * Folds `rows` rows in; row r belongs to group `groups[r]`; a negative group skips the row.
+   * @param retract 1 = take the row back; null = all appends. Only for invertible accumulators.
+   */
+  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void;
+  /** Folds partial states in, row r into group `groups[r]`. */
+  merge(groups: Int32Array, rows: number, states: readonly Column[]): void;
+  /** States of the given groups, one row each, in order. */
+  stateColumns(groups: Int32Array): Column[];
+  /** Results of the given groups, one row each; a result that does not fit its type fails that row. */
+  results(groups: Int32Array, errors: RowErrors): Column;
+  /** Bytes held, roughly. */
+  bytes(): number;
+}

@@ -1,0 +1,36 @@
+/**
+ * Typed, resolved expressions: what the binder produces and hosts compile. Plain JSON.
+ *
+ * `fn` of a call is the id of one overload in the function registry (`registry.ts`), so that
+ * evaluation never resolves types again.
+ */
+import type { SqlType } from '../batch/types.ts';
+
+/**
+ * A constant. int64, timestamp (microseconds) and decimal (unscaled) values are decimal text,
+ * float64 is a number or 'NaN' | 'Infinity' | '-Infinity', interval is microseconds as text.
+ */
+export type LiteralValue = null | boolean | number | string;
+
+export type Expr =
+  | { tag: 'column'; index: number; type: SqlType }
+  | { tag: 'literal'; value: LiteralValue; type: SqlType }
+  | { tag: 'call'; fn: string; args: readonly Expr[]; type: SqlType }
+  | { tag: 'cast'; input: Expr; orNull: boolean; type: SqlType }
+  | { tag: 'case'; branches: readonly { when: Expr; then: Expr }[]; otherwise: Expr | null; type: SqlType }
+  | { tag: 'and' | 'or'; args: readonly Expr[]; type: SqlType }
+  | { tag: 'field'; input: Expr; index: number; type: SqlType }
+  | { tag: 'struct'; args: readonly Expr[]; type: SqlType & { tag: 'struct' } }
+  /** The row's event time. */
+  | { tag: 'row-time'; type: SqlType };
+
+/** One aggregate of a GROUP BY; `fn` is an id of the aggregate registry. */
+export type AggregateCall = {
+  fn: string;
+  args: readonly Expr[];
+  distinct: boolean;
+  filter: Expr | null;
+  type: SqlType;
+  /** How the user wrote it, for messages: `sum(v)`. */
+  label: string;
+};
