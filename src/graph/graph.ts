@@ -1,0 +1,125 @@
+/**
+ * The physical graph: operators and edges, independent of parallelism. Plain JSON; it is stored with
+ * the pipeline and sent to every leader and host.
+ *
+ * Invariants: INV-20 the graph is acyclic and every operator is reachable from a source;
+ * INV-21 an operator id depends only on the SQL text and plan, never on parallelism, so that
+ * state finds its operator again after a rescale; INV-22 input ports of an operator are 0..n-1
+ * without gaps, one edge each.
+ */
+import type { Schema } from '../batch/types.ts';
+import type { AggregateCall, Expr } from '../expr/expr.ts';
+import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
+
+export type OperatorId = string;
+
+/** How a table reaches the outside; options are checked by the connector's declaration. */
+export type ConnectorSpec = {
+  connector: string;
+  /** Canonical option values: strings, numbers, booleans; durations in milliseconds. */
+  options: Readonly<Record<string, string | number | boolean>>;
+};
+
+export type WatermarkSpec = {
+  /** Event time of a row (timestamp), over the source's output columns. */
+  eventTime: Expr;
+  /** Watermark contribution of a row (timestamp), over the same columns. */
+  watermark: Expr;
+  /** A partition without rows for this long steps aside; null: never. */
+  idleMs: number | null;
+  /** After this silence the watermark runs on at clock speed; null: never. */
+  idleAdvanceMs: number | null;
+};
+
+export type SourceSpec = {
+  tag: 'source';
+  table: string;
+  connector: ConnectorSpec;
+  format: FormatSpec;
+  /** Columns as they are decoded from the connector. */
+  physical: readonly DecodeColumn[];
+  /** Output columns over the physical ones (generated columns are computed here); null: the physical columns as they are. */
+  computed: readonly Expr[] | null;
+  /** Null: event time is the time of arrival, watermark one second behind it. */
+  watermark: WatermarkSpec | null;
+  lateRows: 'count' | 'dead_letter';
+};
+
+export type WindowSpec = { tag: 'tumble'; widthMicros: number; offsetMicros: number };
+
+export type OperatorSpec =
+  | SourceSpec
+  | { tag: 'project'; exprs: readonly Expr[] }
+  | { tag: 'filter'; predicate: Expr }
+  /** Output: keys in order, then the window struct at `windowIndex` among the outputs, then aggregates. See `outputs`. */
+  | {
+      tag: 'window-aggregate';
+      window: WindowSpec;
+      keys: readonly Expr[];
+      aggregates: readonly AggregateCall[];
+      /** Output column i comes from here. */
+      outputs: readonly ({ tag: 'key'; index: number } | { tag: 'window' } | { tag: 'aggregate'; index: number })[];
+    }
+  /** Output: keys, then aggregates; rows carry retractions. */
+  | { tag: 'updating-aggregate'; keys: readonly Expr[]; aggregates: readonly AggregateCall[]; flushMs: number }
+  | { tag: 'union'; inputs: number }
+  | {
+      tag: 'sink';
+      /** Table name, or a generated name for a bare SELECT. */
+      table: string;
+      connector: ConnectorSpec;
+      format: FormatSpec;
+      /** Whether rows may be retracted. */
+      updating: boolean;
+      /** Columns that identify a row of an updating result; indices into the schema. */
+      keyColumns: readonly number[];
+      twoPhase: boolean;
+    };
+
+export type GraphOperator = {
+  id: OperatorId;
+  /** One line for people: `tumble(10 s) count(*), avg(price) by auction`. */
+  description: string;
+  spec: OperatorSpec;
+  /** What the operator emits (a sink: what it receives). */
+  schema: Schema;
+  /** Whether emitted rows may be retractions. */
+  updating: boolean;
+  /** 1 pins an operator to subtask 0; null: the pipeline's parallelism. */
+  parallelism: 1 | null;
+};
+
+export type GraphEdge = {
+  id: string;
+  from: OperatorId;
+  to: OperatorId;
+  /** Input port of `to`. */
+  port: number;
+  /**
+   * `shuffle` sends a row to the owner of the hash of `keys` (over the columns of `from`); no keys: everything to
+   * subtask 0. `forward` stays in the subtask.
+   */
+  kind: 'forward' | 'shuffle';
+  keys: readonly Expr[];
+};
+
+export type PhysicalGraph = {
+  version: 1;
+  operators: readonly GraphOperator[];
+  edges: readonly GraphEdge[];
+  /** Hash of everything that state depends on. */
+  planHash: string;
+};
+
+/**
+ * Operators fused into one chain of calls: connected by forward edges (with parallelism 1 every edge is one).
+ * A stage's inputs are its sources and the shuffle edges that end in it.
+ */
+export type Stage = {
+  index: number;
+  /** In dataflow order: an operator stands after all operators of the stage that feed it. */
+  operators: readonly OperatorId[];
+  sources: readonly OperatorId[];
+  inputs: readonly GraphEdge[];
+  outputs: readonly GraphEdge[];
+};

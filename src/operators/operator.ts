@@ -1,0 +1,49 @@
+/**
+ * The contract of every operator between sources and sinks.
+ *
+ * Place in the walk: stage 6. The stage driver calls an operator; it answers synchronously by calls
+ * on `Output`. An operator holds the state of one subtask; nobody else touches it.
+ *
+ * Caller's duties: `onWatermark` is called with strictly growing values, already the minimum over the
+ * ports; rows of a batch are not late by an earlier watermark unless the source marked them so; between
+ * `snapshot` and the next call nothing has changed.
+ * Not guaranteed: any relation between batch boundaries on input and output.
+ */
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { RowError } from '../expr/row-errors.ts';
+import type { StateTable } from '../state/state-table.ts';
+
+/** Microseconds since 1970; +Infinity: the input has ended. */
+export type Watermark = number;
+
+/** Why rows left the stream: shown to people and counted. */
+export type RowProblem = RowError & {
+  /** The row as JSON text, when the operator can tell. */
+  raw: string | null;
+};
+
+export interface Output {
+  /** Hands a batch on; empty batches are dropped. */
+  emit(batch: RecordBatch): void;
+  /** Rows that could not be computed; counted as errors of this operator. */
+  fail(problems: readonly RowProblem[]): void;
+  /** Rows that came after every window of theirs had closed; counted as late. */
+  late(problems: readonly RowProblem[]): void;
+}
+
+export interface Operator {
+  onBatch(port: number, batch: RecordBatch, output: Output): void;
+  /** Event time has reached `watermark`. The driver passes it on downstream afterwards. */
+  onWatermark(watermark: Watermark, output: Output): void;
+  /** Processing time, for operators that flush by the clock. */
+  onTick(nowMs: number, output: Output): void;
+  /** Called right before a snapshot, so that buffered results leave ahead of the barrier. */
+  onBarrier(output: Output): void;
+  /** The state as of now; the columns are copies or never change again. */
+  snapshot(): StateTable[];
+  /** Called once, before anything else: rows whose hash this subtask owns, from any number of former subtasks. */
+  restore(tables: readonly StateTable[]): void;
+  /** Bytes of state held, roughly. */
+  stateBytes(): number;
+  stateRows(): number;
+}

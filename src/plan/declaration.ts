@@ -1,0 +1,35 @@
+/**
+ * What the planner must know of a connector: its options, formats and whether it reads, writes and ends.
+ * The connectors declare themselves in `connectors/`; the list is handed to the binder.
+ */
+import type { Schema } from '../batch/types.ts';
+import type { FormatSpec } from '../formats/format.ts';
+
+export type OptionDeclaration = {
+  name: string;
+  type: 'text' | 'integer' | 'number' | 'boolean' | 'duration' | 'bytes' | 'choice';
+  choices?: readonly string[];
+  required: boolean;
+  /** Canonical value when absent; null: none. Durations in milliseconds. */
+  fallback: string | number | boolean | null;
+  /** One line. */
+  doc: string;
+  for: 'source' | 'sink' | 'both';
+};
+
+export type ConnectorDeclaration = {
+  name: string;
+  description: string;
+  source: boolean;
+  sink: boolean;
+  /** Its rows become visible only by commit. */
+  twoPhase: boolean;
+  /** Whether it ends by itself; 'by-option' when an option bounds it. */
+  bounded: boolean | 'by-option';
+  /** A fixed schema (nexmark, impulse), or null when the user declares the columns. */
+  schema: Schema | null;
+  /** Whether several subtasks may read or write it at once. */
+  parallel: boolean;
+  formats: readonly FormatSpec['tag'][];
+  options: readonly OptionDeclaration[];
+};
