@@ -1,0 +1,230 @@
+/**
+ * Messages between controller, leader and hosts of one pipeline generation. Plain data, versioned.
+ *
+ * Every message names the generation and the incarnations it is meant for; a receiver drops what is
+ * addressed to another incarnation (INV-30). A call may be repeated or lost: every command is
+ * idempotent by (generation, epoch, attempt) or (generation, sequence).
+ */
+import type { ErrorReport } from '../base/errors.ts';
+import type { PhysicalGraph } from '../graph/graph.ts';
+import type { BroadcastState, CheckpointManifest, Incarnation, SinkItem, StateFile } from '../lineage/types.ts';
+
+/** Timeouts and sizes a generation runs with; defaults are in base/limits. */
+export type RuntimeSettings = {
+  batchRows: number;
+  lingerMs: number;
+  heartbeatIntervalMs: number;
+  heartbeatTimeoutMs: number;
+  startTimeoutMs: number;
+  checkpointTimeoutMs: number;
+  publishTimeoutMs: number;
+  commitTimeoutMs: number;
+  redoTimeoutMs: number;
+  leaderAlarmMs: number;
+  checkpointsKept: number;
+  stateBytesMax: number;
+};
+
+/** What the controller hands to the leader of a new generation. */
+export type GenerationSpec = {
+  protocol: 1;
+  pipelineId: string;
+  jobId: string;
+  name: string;
+  generation: number;
+  graph: PhysicalGraph;
+  parallelism: number;
+  checkpointIntervalMs: number;
+  settings: RuntimeSettings;
+  pipelineCreatedMs: number;
+  /** Why this generation exists, for people: `created`, `restart`, `recovery: HOST_LOST`, … */
+  reason: string;
+  /** Start from the last source offsets but with empty state. Honoured once, recorded in the lineage. */
+  reset: boolean;
+  codeVersion: string;
+};
+
+export type StopMode = 'checkpoint' | 'graceful' | 'immediate';
+
+/** How a generation ended. Fenced is neither a failure nor a clean stop. */
+export type Outcome =
+  | { tag: 'stopped'; epoch: number }
+  | { tag: 'finished'; epoch: number }
+  | { tag: 'failed'; report: ErrorReport }
+  | { tag: 'fenced' };
+
+export type LeaderPhase =
+  | 'new'
+  | 'opening'
+  | 'deploying'
+  | 'redoing'
+  | 'fencing'
+  | 'running'
+  | 'ended';
+
+/** One finished or running checkpoint, for the API. Times are epoch milliseconds. */
+export type CheckpointSummary = {
+  epoch: number;
+  attempt: number;
+  kind: 'scheduled' | 'stopping' | 'final';
+  startedMs: number;
+  /** All hosts have reported. */
+  alignedMs: number | null;
+  publishedMs: number | null;
+  /** Marker written. */
+  committedMs: number | null;
+  bytes: number;
+  rows: number;
+  items: number;
+  hosts: { index: number; bytes: number; alignMs: number; snapshotMs: number; uploadMs: number; reportedMs: number }[];
+};
+
+export type JobError = {
+  atMs: number;
+  operator: string;
+  subtask: number;
+  message: string;
+  detail: string;
+  code: string;
+  domain: 'user' | 'external' | 'internal';
+};
+
+/** Counters of one operator's subtask since the pipeline began (they are part of the checkpoint). */
+export type OperatorCounters = {
+  rowsIn: number;
+  rowsOut: number;
+  bytesIn: number;
+  bytesOut: number;
+  batchesIn: number;
+  batchesOut: number;
+  errors: number;
+  late: number;
+  /** Rows a filter or window dropped on purpose. */
+  filtered: number;
+};
+
+export type OperatorMetrics = OperatorCounters & {
+  operator: string;
+  subtask: number;
+  /** Microseconds; null before the first. Infinity travels as the text 'end'. */
+  watermark: number | 'end' | null;
+  stateBytes: number;
+  stateRows: number;
+  /** Share of its input queue in use, 0 to 1. */
+  backpressure: number;
+};
+
+export type LeaderStatus = {
+  generation: number;
+  incarnation: Incarnation | null;
+  phase: LeaderPhase;
+  outcome: Outcome | null;
+  /** Tip of the lineage as the leader knows it. */
+  epoch: number;
+  /** Newest epoch whose marker exists. */
+  committedEpoch: number;
+  startedMs: number;
+  /** When sources began to read; null before. */
+  runningSinceMs: number | null;
+  hosts: { index: number; incarnation: string | null; lastHeardMs: number }[];
+  checkpoint: CheckpointSummary | null;
+  recent: CheckpointSummary[];
+  metrics: OperatorMetrics[];
+  errors: JobError[];
+  stopNonce: string | null;
+};
+
+/** Leader → host. `host` is the host incarnation it is meant for; null only in `deploy`. */
+export type CommandEnvelope = {
+  pipelineId: string;
+  generation: number;
+  leader: string;
+  host: string | null;
+  sequence: number;
+  command: HostCommand;
+};
+
+export type HostCommand =
+  /** Build the subtasks and restore them from `checkpoint` (null: a new lineage). Sources do not read yet. */
+  | { tag: 'deploy'; spec: GenerationSpec; index: number; checkpoint: CheckpointManifest | null }
+  /** Sources may read. Sent again by a resumed leader: a no-op then. */
+  | { tag: 'begin' }
+  /** A resumed leader introduces itself: all later messages carry its nonce. Answered by `deployed`. */
+  | { tag: 'adopt'; drained: boolean }
+  /** Begin a checkpoint. `stopping`: sources read nothing after this barrier. Supersedes every lower (epoch, attempt). */
+  | { tag: 'barrier'; epoch: number; attempt: number; stopping: boolean }
+  /** Commit these sink items; answered by `committed`. */
+  | { tag: 'commit'; epoch: number; items: SinkItem[] }
+  /** Every checkpoint up to `epoch` is canonical and committed: forget its items, trim logs to its offsets. */
+  | { tag: 'settled'; epoch: number }
+  | { tag: 'stop'; mode: StopMode };
+
+export type CommandAnswer =
+  | { tag: 'accepted' }
+  /** The host is another incarnation, or never deployed: the generation has lost it. */
+  | { tag: 'unknown-incarnation'; incarnation: string }
+  /** The host follows a newer leader. */
+  | { tag: 'stale-leader' };
+
+/** Host → leader. */
+export type ReportEnvelope = {
+  pipelineId: string;
+  generation: number;
+  /** Nonce of the leader this answers to. */
+  leader: string;
+  index: number;
+  /** Incarnation of the host. */
+  host: string;
+  sequence: number;
+  report: HostReport;
+};
+
+export type HostReport =
+  /** State is restored, ready to begin. */
+  | { tag: 'deployed'; drained: boolean }
+  | {
+      tag: 'checkpointed';
+      epoch: number;
+      attempt: number;
+      files: StateFile[];
+      broadcast: BroadcastState[];
+      items: SinkItem[];
+      /** Every source of this host has ended and every input is drained. */
+      drained: boolean;
+      alignMs: number;
+      snapshotMs: number;
+      uploadMs: number;
+    }
+  | { tag: 'committed'; epoch: number; sinks: string[] }
+  /** Every source of this host has ended and everything in flight has been processed. */
+  | { tag: 'drained' }
+  | { tag: 'stopped' }
+  | { tag: 'failed'; report: ErrorReport; operator: string }
+  | { tag: 'heartbeat'; metrics: OperatorMetrics[]; problems: JobError[] };
+
+export type ReportAnswer = { tag: 'accepted' } | { tag: 'stale' };
+
+/** One frame on a channel between subtasks. */
+export type Frame =
+  | { tag: 'data'; rows: number; bytes: Uint8Array }
+  /** Microseconds; 'end' when the sender's input has ended; 'idle' when the sender steps aside. */
+  | { tag: 'watermark'; value: number | 'end' | 'idle' }
+  | { tag: 'barrier'; epoch: number; attempt: number }
+  | { tag: 'end' };
+
+/** Host → host: frames of one channel, in order. Answered when the receiver has room for more. */
+export type Delivery = {
+  pipelineId: string;
+  generation: number;
+  /** Edge id. */
+  edge: string;
+  from: number;
+  to: number;
+  /** Incarnations, as the leader told them at `begin`; a mismatch is refused. */
+  fromHost: string;
+  /** Number of the first frame on this channel, from 0 without gaps. */
+  sequence: number;
+  frames: Frame[];
+};
+
+export type DeliveryAnswer = { tag: 'accepted' } | { tag: 'refused'; reason: string };
