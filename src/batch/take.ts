@@ -1,0 +1,213 @@
+/**
+ * Rows picked, sliced, filtered and joined end to end.
+ *
+ * Results may share buffers with their input (slices do); a text column made by `sliceColumn` has
+ * a first offset that is not zero.
+ */
+import { assert } from '../base/assert.ts';
+import { bitAt, bitmapBytes, setBit } from './column.ts';
+import type { BooleanColumn, Column, Int64Column, TextColumn } from './column.ts';
+import type { RecordBatch } from './record-batch.ts';
+
+function takeValidity(column: Column, indices: Int32Array, count: number): Uint8Array | null {
+  const source = column.validity;
+  let nulls = false;
+  for (let row = 0; row < count && !nulls; row++) {
+    const index = indices[row] as number;
+    nulls = index < 0 || (source !== null && !bitAt(source, index));
+  }
+  if (!nulls) return null;
+  const validity = new Uint8Array(bitmapBytes(count));
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index >= 0 && (source === null || bitAt(source, index))) setBit(validity, row);
+  }
+  return validity;
+}
+
+function takeBits(bits: Uint8Array, indices: Int32Array, count: number): Uint8Array {
+  const taken = new Uint8Array(bitmapBytes(count));
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index >= 0 && bitAt(bits, index)) setBit(taken, row);
+  }
+  return taken;
+}
+
+function takePairs(words: Int32Array, indices: Int32Array, count: number): Int32Array {
+  const taken = new Int32Array(count * 2);
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index < 0) continue;
+    taken[row * 2] = words[index * 2] as number;
+    taken[row * 2 + 1] = words[index * 2 + 1] as number;
+  }
+  return taken;
+}
+
+function takeQuads(words: Int32Array, indices: Int32Array, count: number): Int32Array {
+  const taken = new Int32Array(count * 4);
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index < 0) continue;
+    for (let word = 0; word < 4; word++) taken[row * 4 + word] = words[index * 4 + word] as number;
+  }
+  return taken;
+}
+
+function takeText(column: TextColumn, indices: Int32Array, count: number): { offsets: Int32Array; bytes: Uint8Array } {
+  const source = column.offsets;
+  const offsets = new Int32Array(count + 1);
+  let size = 0;
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index >= 0) size += (source[index + 1] as number) - (source[index] as number);
+    offsets[row + 1] = size;
+  }
+  const bytes = new Uint8Array(size);
+  const from = column.bytes;
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index < 0) continue;
+    const start = source[index] as number;
+    const end = source[index + 1] as number;
+    let at = offsets[row] as number;
+    if (end - start > 48) bytes.set(from.subarray(start, end), at);
+    else for (let byte = start; byte < end; byte++) bytes[at++] = from[byte] as number;
+  }
+  return { offsets, bytes };
+}
+
+/** The first `count` of `indices`, in that order, as a new column; a negative index gives NULL. */
+export function takeColumn(column: Column, indices: Int32Array, count: number): Column {
+  const validity = takeValidity(column, indices, count);
+  const length = count;
+  switch (column.tag) {
+    case 'boolean':
+      return { tag: 'boolean', type: column.type, length, validity, bits: takeBits(column.bits, indices, count) };
+    case 'int32': {
+      const values = new Int32Array(count);
+      for (let row = 0; row < count; row++) {
+        const index = indices[row] as number;
+        if (index >= 0) values[row] = column.values[index] as number;
+      }
+      return { tag: 'int32', type: column.type, length, validity, values };
+    }
+    case 'int64':
+    case 'timestamp':
+      return { tag: column.tag, type: column.type, length, validity, words: takePairs(column.words, indices, count) };
+    case 'float64': {
+      const values = new Float64Array(count);
+      for (let row = 0; row < count; row++) {
+        const index = indices[row] as number;
+        if (index >= 0) values[row] = column.values[index] as number;
+      }
+      return { tag: 'float64', type: column.type, length, validity, values };
+    }
+    case 'decimal':
+      return { tag: 'decimal', type: column.type, length, validity, words: takeQuads(column.words, indices, count) };
+    case 'text':
+      return { tag: 'text', type: column.type, length, validity, ...takeText(column, indices, count) };
+    case 'struct':
+      return {
+        tag: 'struct',
+        type: column.type,
+        length,
+        validity,
+        children: column.children.map((child) => takeColumn(child, indices, count)),
+      };
+  }
+}
+
+/** The first `count` rows of `indices` as a new batch; no index may be negative. */
+export function takeBatch(batch: RecordBatch, indices: Int32Array, count: number): RecordBatch {
+  let retract: Uint8Array | null = null;
+  if (batch.retract !== null) {
+    retract = new Uint8Array(count);
+    for (let row = 0; row < count; row++) retract[row] = batch.retract[indices[row] as number] as number;
+  }
+  return {
+    rows: count,
+    columns: batch.columns.map((column) => takeColumn(column, indices, count)),
+    eventTime: batch.eventTime === null ? null : (takeColumn(batch.eventTime, indices, count) as Int64Column),
+    retract,
+  };
+}
+
+function sliceBits(bits: Uint8Array, from: number, to: number): Uint8Array {
+  if ((from & 7) === 0) return bits.subarray(from >> 3, bitmapBytes(to));
+  const sliced = new Uint8Array(bitmapBytes(to - from));
+  const shift = from & 7;
+  const first = from >> 3;
+  for (let at = 0; at < sliced.length; at++) {
+    sliced[at] = ((bits[first + at] as number) >> shift) | ((bits[first + at + 1] ?? 0) << (8 - shift));
+  }
+  return sliced;
+}
+
+/** Rows `[from, to)` of a column; shares buffers. */
+export function sliceColumn(column: Column, from: number, to: number): Column {
+  const length = to - from;
+  const validity = column.validity === null ? null : sliceBits(column.validity, from, to);
+  switch (column.tag) {
+    case 'boolean':
+      return { tag: 'boolean', type: column.type, length, validity, bits: sliceBits(column.bits, from, to) };
+    case 'int32':
+      return { tag: 'int32', type: column.type, length, validity, values: column.values.subarray(from, to) };
+    case 'int64':
+    case 'timestamp':
+      return { tag: column.tag, type: column.type, length, validity, words: column.words.subarray(from * 2, to * 2) };
+    case 'float64':
+      return { tag: 'float64', type: column.type, length, validity, values: column.values.subarray(from, to) };
+    case 'decimal':
+      return { tag: 'decimal', type: column.type, length, validity, words: column.words.subarray(from * 4, to * 4) };
+    case 'text':
+      return {
+        tag: 'text',
+        type: column.type,
+        length,
+        validity,
+        offsets: column.offsets.subarray(from, to + 1),
+        bytes: column.bytes,
+      };
+    case 'struct':
+      return {
+        tag: 'struct',
+        type: column.type,
+        length,
+        validity,
+        children: column.children.map((child) => sliceColumn(child, from, to)),
+      };
+  }
+}
+
+/** Rows `[from, to)`; shares buffers. */
+export function sliceBatch(batch: RecordBatch, from: number, to: number): RecordBatch {
+  assert(from >= 0 && from <= to && to <= batch.rows, 'a slice lies within its batch');
+  if (from === 0 && to === batch.rows) return batch;
+  return {
+    rows: to - from,
+    columns: batch.columns.map((column) => sliceColumn(column, from, to)),
+    eventTime: batch.eventTime === null ? null : (sliceColumn(batch.eventTime, from, to) as Int64Column),
+    retract: batch.retract === null ? null : batch.retract.subarray(from, to),
+  };
+}
+
+/** The rows whose byte in `keep` is not zero; the batch itself when all are. */
+export function filterBatch(batch: RecordBatch, keep: Uint8Array): RecordBatch {
+  const indices = new Int32Array(batch.rows);
+  let count = 0;
+  for (let row = 0; row < batch.rows; row++) if (keep[row] !== 0) indices[count++] = row;
+  return count === batch.rows ? batch : takeBatch(batch, indices, count);
+}
+
+/** The rows where a condition is true: neither false nor NULL. */
+export function filterBatchWhere(batch: RecordBatch, condition: BooleanColumn): RecordBatch {
+  const { bits, validity } = condition;
+  const indices = new Int32Array(batch.rows);
+  let count = 0;
+  for (let row = 0; row < batch.rows; row++) {
+    if (bitAt(bits, row) && (validity === null || bitAt(validity, row))) indices[count++] = row;
+  }
+  return count === batch.rows ? batch : takeBatch(batch, indices, count);
+}
