@@ -60,6 +60,10 @@ export const ERROR_CODES = {
   IDEMPOTENCY_MISMATCH: { domain: 'user', retry: 'never' },
   BACKPRESSURE: { domain: 'external', retry: 'backoff' },
   NOT_RUNNING: { domain: 'user', retry: 'backoff' },
+  // The command line and the local runtime.
+  RUNTIME_FAILED: { domain: 'external', retry: 'never' },
+  BUILD_FAILED: { domain: 'user', retry: 'never' },
+  STATE_IN_USE: { domain: 'user', retry: 'never' },
   // Running.
   SOURCE_MISSING: { domain: 'user', retry: 'never' },
   SOURCE_FAILED: { domain: 'external', retry: 'backoff' },

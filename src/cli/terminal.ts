@@ -1,0 +1,26 @@
+/**
+ * What the command line says. Results go to stdout, everything else to stderr, so that a pipe
+ * gets results only.
+ */
+import { EngineError, reportOf } from '../base/errors.ts';
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function note(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Says what failed and the way out. A stack trace only for a bug, which is anything but an EngineError. */
+export function printFailure(thrown: unknown): void {
+  const report = reportOf(thrown);
+  const place = report.span === undefined ? '' : ` (line ${report.span.start.line}, column ${report.span.start.column})`;
+  note(`thalweg: ${report.code}: ${report.message}${place}`);
+  for (const more of [report.detail, report.hint, report.suggestion]) {
+    if (more !== undefined) note(more);
+  }
+  if (!(thrown instanceof EngineError) && thrown instanceof Error && thrown.stack !== undefined) {
+    note(thrown.stack);
+  }
+}
