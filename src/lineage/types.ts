@@ -44,7 +44,7 @@ export type StateFile = {
   subtask: number;
   key: string;
   size: number;
-  /** FNV-style content hash in hex, see `contentHash`. */
+  /** 32 hex digits: `contentHash` of the file's bytes (`content-hash.ts`). */
   hash: string;
   rows: number;
   keyRange: KeyRange;
@@ -76,6 +76,7 @@ export type CheckpointManifest = {
   createdAtMs: number;
 };
 
+/** Names a checkpoint: the key of its manifest and the `contentHash` of the manifest's bytes. */
 export type ManifestRef = { ref: string; hash: string };
 
 /** O4: the authority. The first record of an epoch names the canonical checkpoint. */
