@@ -1,0 +1,150 @@
+/**
+ * One operator of a stage, wired to what feeds it and what it feeds.
+ *
+ * A node counts rows, merges the watermarks of its ports and calls its operator. Emitting is a call
+ * into the next nodes of the stage and a push into the channels of shuffle edges: no queue inside a
+ * stage.
+ *
+ * Invariants: INV-43 a node's watermark never goes back; it is the minimum over the ports that are
+ * not idle, and unknown until each of them has reported.
+ */
+import type { OperatorCounters } from '../protocol/messages.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { GraphOperator } from '../graph/graph.ts';
+import type { Output, RowProblem, Watermark } from '../operators/operator.ts';
+
+/** What a node does with rows: an operator, a source's output side, or a sink. */
+export interface NodeBody {
+  onBatch(port: number, batch: RecordBatch, output: Output): void;
+  onWatermark(watermark: Watermark, output: Output): void;
+  onTick(nowMs: number, output: Output): void;
+}
+
+/** Where a node's rows go beyond the nodes of its own stage. */
+export interface ShuffleOutput {
+  emit(batch: RecordBatch, node: Node): void;
+  watermark(value: number | 'end' | 'idle'): void;
+}
+
+/** Receives what a node could not process, for counting and showing. */
+export type ProblemSink = (node: Node, kind: 'error' | 'late', problems: readonly RowProblem[]) => void;
+
+export const zeroCounters = (): OperatorCounters => ({
+  rowsIn: 0,
+  rowsOut: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  batchesIn: 0,
+  batchesOut: 0,
+  errors: 0,
+  late: 0,
+  filtered: 0,
+});
+
+export class Node implements Output {
+  readonly operator: GraphOperator;
+  readonly body: NodeBody;
+  readonly counters = zeroCounters();
+  readonly downstream: { node: Node; port: number }[] = [];
+  readonly shuffles: ShuffleOutput[] = [];
+  /** Merged watermark in microseconds; null: unknown. */
+  watermark: number | null = null;
+  idle = false;
+  readonly #ports: (number | 'idle' | null)[];
+  readonly #onProblems: ProblemSink;
+
+  constructor(operator: GraphOperator, body: NodeBody, ports: number, onProblems: ProblemSink) {
+    this.operator = operator;
+    this.body = body;
+    this.#ports = new Array<number | 'idle' | null>(ports).fill(null);
+    this.#onProblems = onProblems;
+  }
+
+  receive(port: number, batch: RecordBatch): void {
+    const before = this.counters.rowsOut + this.counters.errors;
+    this.counters.rowsIn += batch.rows;
+    this.counters.batchesIn++;
+    this.body.onBatch(port, batch, this);
+    if (this.operator.spec.tag === 'filter') {
+      this.counters.filtered += batch.rows - (this.counters.rowsOut + this.counters.errors - before);
+    }
+  }
+
+  emit(batch: RecordBatch): void {
+    if (batch.rows === 0) return;
+    this.counters.rowsOut += batch.rows;
+    this.counters.batchesOut++;
+    for (const { node, port } of this.downstream) node.receive(port, batch);
+    for (const shuffle of this.shuffles) shuffle.emit(batch, this);
+  }
+
+  fail(problems: readonly RowProblem[]): void {
+    this.counters.errors += problems.length;
+    this.#onProblems(this, 'error', problems);
+  }
+
+  late(problems: readonly RowProblem[]): void {
+    this.counters.late += problems.length;
+    this.#onProblems(this, 'late', problems);
+  }
+
+  /** The watermark of one port has moved; passes the merged one on when that grew or the node fell idle. */
+  receiveWatermark(port: number, value: number | 'idle'): void {
+    const known = this.#ports[port];
+    if (typeof known === 'number' && typeof value === 'number' && value <= known) return;
+    this.#ports[port] = value;
+    let merged = Infinity;
+    let active = 0;
+    for (const state of this.#ports) {
+      if (state === 'idle') continue;
+      if (state === null || state === undefined) return;
+      active++;
+      if (state < merged) merged = state;
+    }
+    if (active === 0) {
+      if (!this.idle) this.#passOn('idle');
+      this.idle = true;
+      return;
+    }
+    const wasIdle = this.idle;
+    this.idle = false;
+    if (this.watermark !== null && merged <= this.watermark) {
+      if (wasIdle) this.#passOn(this.watermark);
+      return;
+    }
+    this.advance(merged);
+  }
+
+  /** Moves the node's own watermark, tells the operator, then everything downstream. */
+  advance(watermark: number): void {
+    this.watermark = watermark;
+    this.body.onWatermark(watermark, this);
+    this.#passOn(watermark);
+  }
+
+  /** Sets the watermark a checkpoint was taken at; the operator must not emit on it again. */
+  restoreWatermark(watermark: number): void {
+    this.watermark = watermark;
+    this.body.onWatermark(watermark, this);
+  }
+
+  /** Announces that this node has no rows for now and holds nobody back. */
+  stepAside(): void {
+    if (this.idle) return;
+    this.idle = true;
+    this.#passOn('idle');
+  }
+
+  /** Ends `stepAside` without moving the watermark. */
+  stepBack(): void {
+    if (!this.idle) return;
+    this.idle = false;
+    if (this.watermark !== null) this.#passOn(this.watermark);
+  }
+
+  #passOn(value: number | 'idle'): void {
+    for (const { node, port } of this.downstream) node.receiveWatermark(port, value);
+    const wire = value === Infinity ? 'end' : value;
+    for (const shuffle of this.shuffles) shuffle.watermark(wire);
+  }
+}
