@@ -142,8 +142,8 @@ function twoDigits(bytes: Uint8Array, at: number): number {
 
 /** Writes `seconds × 10^6 + micros` into `pair`; false beyond int64. */
 export function microsOfSeconds(seconds: number, micros: number, pair: Pair): boolean {
-  const whole = seconds * 1e6 + micros;
-  if (whole >= -9007199254740992 && whole <= 9007199254740992) {
+  if (seconds > -9007199254 && seconds < 9007199254) {
+    const whole = seconds * 1e6 + micros;
     pair.low = whole | 0;
     pair.high = Math.floor(whole / 4294967296);
     return true;

@@ -1,0 +1,77 @@
+import { tableFromIPC } from 'apache-arrow';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeBatch, encodeBatch } from '../../src/batch/ipc.ts';
+import { sliceBatch } from '../../src/batch/take.ts';
+import { INT32, INT64, TEXT, TIMESTAMP, decimalType } from '../../src/batch/types.ts';
+import type { Schema } from '../../src/batch/types.ts';
+import { batchFromRows, columnFromValues, rowsOf, valueAt } from '../../src/batch/values.ts';
+import type { Int64Column } from '../../src/batch/column.ts';
+import { anySample } from './arbitrary.ts';
+
+const times = (column: Int64Column | null): unknown =>
+  column === null ? null : Array.from({ length: column.length }, (_, row) => valueAt(column, row));
+
+test('a batch survives the wire whole, also a slice and at any byte position', () => {
+  fc.assert(
+    fc.property(anySample, fc.nat(7), fc.nat(40), (sample, shift, cut) => {
+      const sent = sliceBatch(sample.batch, Math.min(cut, sample.rows.length), sample.rows.length);
+      const encoded = encodeBatch(sample.schema, sent);
+      const shifted = new Uint8Array(encoded.length + shift).subarray(shift);
+      shifted.set(encoded);
+      const received = decodeBatch(sample.schema, shifted);
+      expect(received.rows).toBe(sent.rows);
+      expect(rowsOf(received, sample.schema)).toEqual(sample.rows.slice(cut));
+      expect(times(received.eventTime)).toEqual(times(sent.eventTime));
+      expect(received.retract === null ? null : [...received.retract]).toEqual(sent.retract === null ? null : [...sent.retract]);
+      // What was received can be sent on.
+      expect(rowsOf(decodeBatch(sample.schema, encodeBatch(sample.schema, received)), sample.schema)).toEqual(sample.rows.slice(cut));
+    }),
+  );
+});
+
+const schema: Schema = [
+  { name: 'id', type: INT64, nullable: false },
+  { name: 'at', type: TIMESTAMP, nullable: true },
+  { name: 'name', type: TEXT, nullable: true },
+  { name: 'price', type: decimalType(10, 2), nullable: true },
+  { name: 'pair', type: { tag: 'struct', fields: [{ name: 'x', type: INT32, nullable: true }] }, nullable: true },
+];
+
+test('another Arrow reader sees the names, types and values', () => {
+  const batch = batchFromRows(schema, [
+    { id: 2n ** 60n, at: 1_700_000_000_123_456n, name: 'é', price: '1.50', pair: { x: 5 } },
+    { id: -1n, at: null, name: null, price: null, pair: null },
+  ]);
+  const eventTime = columnFromValues(TIMESTAMP, [1n, 2n]) as Int64Column;
+  const table = tableFromIPC(encodeBatch(schema, { ...batch, eventTime, retract: Uint8Array.of(0, 1) }));
+  expect(table.schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)} ${nullable}`)).toEqual([
+    'id Int64 false',
+    'at Timestamp<MICROSECOND> true',
+    'name Utf8 true',
+    'price Decimal[10e+2] true',
+    'pair Struct<{x:Int32}> true',
+    '_timestamp Timestamp<MICROSECOND> false',
+    '_retract Bool false',
+  ]);
+  expect([table.getChild('id')?.get(0), table.getChild('id')?.get(1)]).toEqual([2n ** 60n, -1n]);
+  expect([table.getChild('name')?.get(0), table.getChild('name')?.get(1)]).toEqual(['é', null]);
+  expect([table.getChild('_retract')?.get(0), table.getChild('_retract')?.get(1)]).toEqual([false, true]);
+  expect(table.getChild('pair')?.get(0)?.toJSON()).toEqual({ x: 5 });
+  expect(table.getChild('pair')?.get(1)).toBeNull();
+  expect([...(table.getChild('price')?.get(0) as Uint32Array)]).toEqual([150, 0, 0, 0]);
+});
+
+test('a batch without columns keeps its count of rows', () => {
+  expect(decodeBatch([], encodeBatch([], { rows: 3, columns: [], eventTime: null, retract: null })).rows).toBe(3);
+});
+
+test('bytes of another schema and damaged bytes are refused with a code', () => {
+  const encoded = encodeBatch([{ name: 'a', type: INT32, nullable: true }], batchFromRows([{ name: 'a', type: INT32, nullable: true }], [{ a: 1 }]));
+  const refused = expect.objectContaining({ code: 'INTERNAL' });
+  expect(() => decodeBatch([{ name: 'a', type: INT64, nullable: true }], encoded)).toThrow(refused);
+  expect(() => decodeBatch(schema, encoded)).toThrow(refused);
+  expect(() => decodeBatch([], encoded)).toThrow(refused);
+  expect(() => decodeBatch(schema, new Uint8Array(0))).toThrow(refused);
+  expect(() => decodeBatch(schema, encoded.subarray(0, 40))).toThrow(refused);
+});
