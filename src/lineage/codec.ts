@@ -11,8 +11,8 @@ import type { KeyRange } from '../base/hash.ts';
 import { anyJson, count, exactly, flag, hash, listOf, nullable, record, ShapeError, text, timeMs } from './shape.ts';
 import type { Reader } from './shape.ts';
 import type {
-  BroadcastState, CheckpointManifest, CommittedMarker, CurrentGeneration, EpochRecord, GenerationManifest, Incarnation,
-  JsonValue, ManifestRef, SinkItem, StateFile,
+  BroadcastState, CheckpointManifest, CommittedMarker, CurrentGeneration, DataCheckpoint, EpochRecord, GenerationManifest,
+  Incarnation, JsonValue, ManifestRef, SinkItem, StateFile,
 } from './types.ts';
 
 export type Decoded<T> = { tag: 'decoded'; value: T } | { tag: 'broken'; message: string };
@@ -64,6 +64,7 @@ export const checkpointManifestCodec = codecOf('checkpoint manifest', record<Che
   generation: count,
   nonce: text,
   attempt: count,
+  data: nullable(record<DataCheckpoint>({ generation: count, epoch: count, attempt: count })),
   parent: nullable(manifestRef),
   planHash: text,
   parallelism: count,

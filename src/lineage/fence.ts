@@ -70,6 +70,7 @@ function fenceOf(ctx: LineageContext, tip: Tip, { reset, info }: FenceOptions): 
     generation: ctx.generation,
     nonce: ctx.me.nonce,
     attempt: 0,
+    data: tip.manifest?.data ?? null,
     parent: tip.ref,
     planHash: info.planHash,
     parallelism: info.parallelism,

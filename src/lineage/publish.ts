@@ -20,7 +20,7 @@ import type { Lineage } from './store.ts';
 import type { CheckpointManifest, Tip } from './types.ts';
 
 /** What the coordinator knows of a complete checkpoint; the lineage adds who and after what. */
-export type CheckpointDraft = Omit<CheckpointManifest, 'version' | 'kind' | 'generation' | 'nonce' | 'parent'>;
+export type CheckpointDraft = Omit<CheckpointManifest, 'version' | 'kind' | 'generation' | 'nonce' | 'data' | 'parent'>;
 
 export type PublishOutcome =
   /** `tip` is the new checkpoint. Unless it is `committed`, commit every item, then call `completeCommit`. */
@@ -44,6 +44,7 @@ export function* publishCheckpoint(ctx: LineageContext, tip: Tip, draft: Checkpo
     kind: 'data',
     generation: ctx.generation,
     nonce: ctx.me.nonce,
+    data: { generation: ctx.generation, epoch: draft.epoch, attempt: draft.attempt },
     parent: tip.ref,
   };
   assertPublishable(ctx, tip, manifest);

@@ -86,9 +86,14 @@ function noteOther(
 ): void {
   const { epoch, generation, nonce } = name;
   if (epoch < view.current.floor) return;
+  if (!epochs.includes(epoch)) {
+    view.others.push({ ref, epoch, generation, nonce, state: 'unclaimed' });
+    return;
+  }
+  // Of an epoch whose record cannot be read nobody knows who lost it.
   const canonical = view.checkpoints.find((checkpoint) => checkpoint.epoch === epoch);
-  if (canonical?.record.checkpoint.ref === ref) return;
-  view.others.push({ ref, epoch, generation, nonce, state: epochs.includes(epoch) ? 'lost' : 'unclaimed' });
+  if (canonical === undefined || canonical.record.checkpoint.ref === ref) return;
+  view.others.push({ ref, epoch, generation, nonce, state: 'lost' });
 }
 
 function lineOf(key: string, why: { tag: 'missing' } | Broken): string {

@@ -64,6 +64,8 @@ export type CheckpointManifest = {
   generation: number;
   nonce: string;
   attempt: number;
+  /** The newest data checkpoint of the line, this one included; a fence inherits its parent's, null before the first. */
+  data: DataCheckpoint | null;
   parent: ManifestRef | null;
   planHash: string;
   parallelism: number;
@@ -75,6 +77,9 @@ export type CheckpointManifest = {
   finished: boolean;
   createdAtMs: number;
 };
+
+/** Names one data checkpoint: which generation cut it, and at which attempt. */
+export type DataCheckpoint = { generation: number; epoch: number; attempt: number };
 
 /** Names a checkpoint: the key of its manifest and the `contentHash` of the manifest's bytes. */
 export type ManifestRef = { ref: string; hash: string };
