@@ -41,6 +41,11 @@ export type GenerationSpec = {
   reason: string;
   /** Start from the last source offsets but with empty state. Honoured once, recorded in the lineage. */
   reset: boolean;
+  /**
+   * With `reset`: the first generation that it was asked of. A tip made by this or a later generation has honoured it,
+   * so a recovery of a generation that began with a reset keeps what it has done since. Absent: this generation.
+   */
+  resetFrom?: number;
   codeVersion: string;
 };
 
@@ -147,16 +152,20 @@ export type CommandEnvelope = {
 export type HostCommand =
   /** Build the subtasks and restore them from `checkpoint` (null: a new lineage). Sources do not read yet. */
   | { tag: 'deploy'; spec: GenerationSpec; index: number; checkpoint: CheckpointManifest | null }
-  /** Sources may read. Sent again by a resumed leader: a no-op then. */
-  | { tag: 'begin' }
+  /** Sources may read. Sent again by a resumed leader: a no-op then. `hosts`: the incarnation of every host, by index. */
+  | { tag: 'begin'; hosts?: readonly string[] }
   /** A resumed leader introduces itself: all later messages carry its nonce. Answered by `deployed`. */
   | { tag: 'adopt'; drained: boolean }
   /** Begin a checkpoint. `stopping`: sources read nothing after this barrier. Supersedes every lower (epoch, attempt). */
   | { tag: 'barrier'; epoch: number; attempt: number; stopping: boolean }
   /** Commit these sink items; answered by `committed`. */
   | { tag: 'commit'; epoch: number; items: SinkItem[] }
-  /** Every checkpoint up to `epoch` is canonical and committed: forget its items, trim logs to its offsets. */
-  | { tag: 'settled'; epoch: number }
+  /**
+   * The data checkpoint (epoch, attempt) of this very generation is canonical and committed: forget the items it
+   * held, trim logs to its offsets. A resumed leader sends it for the `data` of the tip that it opened, before
+   * `begin`, when that is of its generation: a fence carries its parent's `data`.
+   */
+  | { tag: 'settled'; epoch: number; attempt: number }
   | { tag: 'stop'; mode: StopMode };
 
 export type CommandAnswer =
