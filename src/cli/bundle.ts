@@ -17,7 +17,12 @@ import { PROJECT_ROOT, workDir } from './project.ts';
 export type WorkerModule = { type: 'ESModule' | 'CompiledWasm'; path: string };
 
 /** Modules of the Worker, entry first; paths are absolute and lie in `directory`. */
-export type Bundle = { directory: string; modules: WorkerModule[]; inputs: string[]; fresh: boolean };
+export type Bundle = {
+  directory: string;
+  modules: WorkerModule[];
+  inputs: string[];
+  fresh: boolean;
+};
 
 export type BundleOptions = {
   /** Folder with wrangler.toml. */
@@ -52,10 +57,15 @@ async function reuse(directory: string, root: string, key: string): Promise<Bund
   const recipe = JSON.parse(await readFile(recipePath, 'utf8')) as Recipe;
   if (recipe.key !== key) return undefined;
   const unchanged = await Promise.all(
-    Object.entries(recipe.inputs).map(async ([path, hash]) => (await digestOf(join(root, path))) === hash),
+    Object.entries(recipe.inputs).map(
+      async ([path, hash]) => (await digestOf(join(root, path))) === hash,
+    ),
   );
   if (unchanged.includes(false)) return undefined;
-  const modules = recipe.modules.map((module) => ({ ...module, path: join(directory, module.path) }));
+  const modules = recipe.modules.map((module) => ({
+    ...module,
+    path: join(directory, module.path),
+  }));
   if (!modules.every((module) => existsSync(module.path))) return undefined;
   return { directory, modules, inputs: Object.keys(recipe.inputs), fresh: false };
 }
@@ -83,7 +93,11 @@ async function replaceFile(path: string, content: Uint8Array | string): Promise<
   await rename(draft, path);
 }
 
-async function compile(root: string, entry: string, wasm: Map<string, string>): Promise<{ files: Map<string, Uint8Array>; metafile: Metafile }> {
+async function compile(
+  root: string,
+  entry: string,
+  wasm: Map<string, string>,
+): Promise<{ files: Map<string, Uint8Array>; metafile: Metafile }> {
   try {
     const result = await build({
       absWorkingDir: root,
@@ -108,15 +122,27 @@ async function compile(root: string, entry: string, wasm: Map<string, string>): 
       metafile: result.metafile,
     };
   } catch (error) {
-    throw new EngineError('BUILD_FAILED', 'the Worker does not build', { detail: describeBuildErrors(error) }, error);
+    throw new EngineError(
+      'BUILD_FAILED',
+      'the Worker does not build',
+      { detail: describeBuildErrors(error) },
+      error,
+    );
   }
 }
 
 function describeBuildErrors(error: unknown): string {
-  const errors = (error as { errors?: { text: string; location?: { file: string; line: number; column: number } | null }[] }).errors;
-  if (errors === undefined || errors.length === 0) return error instanceof Error ? error.message : String(error);
+  const errors = (
+    error as {
+      errors?: { text: string; location?: { file: string; line: number; column: number } | null }[];
+    }
+  ).errors;
+  if (errors === undefined || errors.length === 0)
+    return error instanceof Error ? error.message : String(error);
   return errors
-    .map(({ text, location }) => (location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text))
+    .map(({ text, location }) =>
+      location ? `${location.file}:${location.line}:${location.column + 1}: ${text}` : text,
+    )
     .join('\n');
 }
 
@@ -133,11 +159,17 @@ export async function bundleWorker(options: BundleOptions = {}): Promise<Bundle>
   const { files, metafile } = await compile(root, entry, wasm);
   await mkdir(directory, { recursive: true });
   for (const [name, content] of files) await replaceFile(join(directory, name), content);
-  for (const [name, source] of wasm) await replaceFile(join(directory, name), await readFile(source));
+  for (const [name, source] of wasm)
+    await replaceFile(join(directory, name), await readFile(source));
 
-  const sources = [...Object.keys(metafile.inputs).map((path) => join(root, path)), ...wasm.values()];
+  const sources = [
+    ...Object.keys(metafile.inputs).map((path) => join(root, path)),
+    ...wasm.values(),
+  ];
   const inputs = Object.fromEntries(
-    await Promise.all(sources.map(async (path) => [relative(root, path), await digestOf(path)] as const)),
+    await Promise.all(
+      sources.map(async (path) => [relative(root, path), await digestOf(path)] as const),
+    ),
   );
   const modules: WorkerModule[] = [
     { type: 'ESModule', path: ENTRY_NAME },

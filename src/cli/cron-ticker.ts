@@ -8,7 +8,10 @@ const MINUTE_MS = 60_000;
 export type Ticker = { close(): void };
 
 /** Calls `tick` now and at each full minute. A tick that still runs makes the next one wait its turn out. */
-export function startCronTicker(tick: () => Promise<void>, onError: (error: unknown) => void): Ticker {
+export function startCronTicker(
+  tick: () => Promise<void>,
+  onError: (error: unknown) => void,
+): Ticker {
   let timer: NodeJS.Timeout | undefined;
   let running = false;
   const run = (): void => {
@@ -21,10 +24,13 @@ export function startCronTicker(tick: () => Promise<void>, onError: (error: unkn
       });
   };
   const arm = (): void => {
-    timer = setTimeout(() => {
-      arm();
-      run();
-    }, MINUTE_MS - (Date.now() % MINUTE_MS));
+    timer = setTimeout(
+      () => {
+        arm();
+        run();
+      },
+      MINUTE_MS - (Date.now() % MINUTE_MS),
+    );
   };
   run();
   arm();

@@ -20,12 +20,20 @@ export const DEV_USAGE = `thalweg dev [--port N] [--state DIR] [--reset] [--host
   --reset         begin with empty state
   --host ADDRESS  default 127.0.0.1: this machine only`;
 
-type DevOptions = { port: number | undefined; stateDir: string; reset: boolean; host: string; root: string };
+type DevOptions = {
+  port: number | undefined;
+  stateDir: string;
+  reset: boolean;
+  host: string;
+  root: string;
+};
 
 function parsePort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new EngineError('INVALID_OPTION', `--port ${text} is not a port`, { hint: 'A port is a number from 1 to 65535.' });
+  throw new EngineError('INVALID_OPTION', `--port ${text} is not a port`, {
+    hint: 'A port is a number from 1 to 65535.',
+  });
 }
 
 export function parseDevArguments(argv: readonly string[]): DevOptions {
@@ -33,7 +41,13 @@ export function parseDevArguments(argv: readonly string[]): DevOptions {
   try {
     ({ values } = parseArgs({
       args: [...argv],
-      options: { port: { type: 'string' }, state: { type: 'string' }, reset: { type: 'boolean' }, host: { type: 'string' }, root: { type: 'string' } },
+      options: {
+        port: { type: 'string' },
+        state: { type: 'string' },
+        reset: { type: 'boolean' },
+        host: { type: 'string' },
+        root: { type: 'string' },
+      },
     }));
   } catch (error) {
     throw new EngineError('INVALID_OPTION', (error as Error).message, { hint: DEV_USAGE });
@@ -99,7 +113,8 @@ export async function dev(argv: readonly string[]): Promise<number> {
   // Listening before anything else starts: Ctrl-C during the start ends cleanly too.
   const signalled = untilSignal();
   if (options.reset) await resetState(stateDir);
-  const address = options.port === undefined ? { preferredPort: USUAL_PORT } : { port: options.port };
+  const address =
+    options.port === undefined ? { preferredPort: USUAL_PORT } : { port: options.port };
   const runtime = await startRuntime({ stateDir, host, root, handlesSignals: true, ...address });
   announce(runtime);
   const ticker = startCronTicker(() => runtime.runScheduled(), printFailure);

@@ -14,7 +14,11 @@ const DISK_BYTES_MIN = 500 * 1024 * 1024;
 function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fit = major > 22 || (major === 22 && minor >= 18);
-  return { state: fit ? 'ok' : 'fail', name: 'Node', text: `${process.versions.node}${fit ? '' : ', needs 22.18 or newer: run npm install'}` };
+  return {
+    state: fit ? 'ok' : 'fail',
+    name: 'Node',
+    text: `${process.versions.node}${fit ? '' : ', needs 22.18 or newer: run npm install'}`,
+  };
 }
 
 async function checkWorkerd(): Promise<Finding> {
@@ -42,7 +46,11 @@ function checkDisk(root: string): Finding {
     writeFileSync(probe, 'x');
     rmSync(probe);
   } catch (error) {
-    return { state: 'fail', name: 'disk', text: `${directory} is not writable: ${(error as Error).message}` };
+    return {
+      state: 'fail',
+      name: 'disk',
+      text: `${directory} is not writable: ${(error as Error).message}`,
+    };
   }
   const { bavail, bsize } = statfsSync(directory);
   const freeBytes = bavail * bsize;
@@ -53,7 +61,8 @@ function checkDisk(root: string): Finding {
 /** Prints the findings; the exit code is 1 when something will keep Thalweg from starting. */
 export async function doctor(): Promise<number> {
   const findings = [checkNode(), await checkWorkerd(), await checkPort(), checkDisk(PROJECT_ROOT)];
-  for (const { state, name, text } of findings) print(`${state.padEnd(4)}  ${name.padEnd(7)}  ${text}`);
+  for (const { state, name, text } of findings)
+    print(`${state.padEnd(4)}  ${name.padEnd(7)}  ${text}`);
   for (const { help } of findings) if (help !== undefined) note(help);
   return findings.some(({ state }) => state === 'fail') ? 1 : 0;
 }

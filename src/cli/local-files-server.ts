@@ -37,7 +37,10 @@ function toRequest(incoming: IncomingMessage): Request {
 }
 
 async function answer(response: Response, outgoing: ServerResponse): Promise<void> {
-  outgoing.writeHead(response.status, Object.fromEntries(response.headers as unknown as Iterable<[string, string]>));
+  outgoing.writeHead(
+    response.status,
+    Object.fromEntries(response.headers as unknown as Iterable<[string, string]>),
+  );
   if (response.body === null) {
     outgoing.end();
     return;
@@ -46,7 +49,9 @@ async function answer(response: Response, outgoing: ServerResponse): Promise<voi
 }
 
 /** Starts the server on a free loopback port. A handler that throws answers 500 with the message. */
-export async function serveLocalFiles(handler: LocalFilesHandler): Promise<LocalFilesAddress & { close(): Promise<void> }> {
+export async function serveLocalFiles(
+  handler: LocalFilesHandler,
+): Promise<LocalFilesAddress & { close(): Promise<void> }> {
   const token = randomUUID();
   const server = createServer((incoming, outgoing) => {
     if (incoming.headers[TOKEN_HEADER] !== token) {
@@ -57,7 +62,10 @@ export async function serveLocalFiles(handler: LocalFilesHandler): Promise<Local
       .then((response) => answer(response, outgoing))
       .catch((error: unknown) => {
         if (outgoing.headersSent) outgoing.destroy();
-        else outgoing.writeHead(500, { 'content-type': 'text/plain' }).end(error instanceof Error ? error.message : String(error));
+        else
+          outgoing
+            .writeHead(500, { 'content-type': 'text/plain' })
+            .end(error instanceof Error ? error.message : String(error));
       });
   });
   await new Promise<void>((resolve, reject) => {

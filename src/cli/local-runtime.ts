@@ -8,10 +8,22 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions, type V4WorkerOptions } from 'miniflare';
+import {
+  convertV4MiniflareOptions,
+  Log,
+  LogLevel,
+  Miniflare,
+  type V4MiniflareOptions,
+  type V4WorkerOptions,
+} from 'miniflare';
 import { EngineError } from '../base/errors.ts';
 import { bundleWorker, type Bundle } from './bundle.ts';
-import { serveLocalFiles, TOKEN_HEADER, type LocalFilesAddress, type LocalFilesHandler } from './local-files-server.ts';
+import {
+  serveLocalFiles,
+  TOKEN_HEADER,
+  type LocalFilesAddress,
+  type LocalFilesHandler,
+} from './local-files-server.ts';
 import { applyMigrations } from './migrate.ts';
 import { STATE_MARKER, workerdProcesses } from './processes.ts';
 import { usablePort } from './ports.ts';
@@ -63,7 +75,13 @@ export type LocalRuntime = {
   dispose(): Promise<void>;
 };
 
-type Setting = { root: string; host: string; port: number; stateDir: string; files: LocalFilesAddress | undefined };
+type Setting = {
+  root: string;
+  host: string;
+  port: number;
+  stateDir: string;
+  files: LocalFilesAddress | undefined;
+};
 
 function logToStderr(level: string, message: string): void {
   if (level === 'error' || level === 'warn') note(message);
@@ -79,13 +97,21 @@ async function modulesOf(bundle: Bundle): Promise<NonNullable<V4WorkerOptions['m
   );
 }
 
-async function miniflareOptions(options: RuntimeOptions, setting: Setting, description: WorkerDescription, bundle: Bundle): Promise<V4MiniflareOptions> {
+async function miniflareOptions(
+  options: RuntimeOptions,
+  setting: Setting,
+  description: WorkerDescription,
+  bundle: Bundle,
+): Promise<V4MiniflareOptions> {
   const { host, port, stateDir, files } = setting;
   const onLog = options.onLog ?? logToStderr;
   const worker = description.options;
   const external = files && {
     LOCAL_FILES: {
-      external: { address: files.address, http: { injectRequestHeaders: [{ name: TOKEN_HEADER, value: files.token }] } },
+      external: {
+        address: files.address,
+        http: { injectRequestHeaders: [{ name: TOKEN_HEADER, value: files.token }] },
+      },
     },
   };
   return {
@@ -128,8 +154,13 @@ function withoutSignalHandlers<T>(make: () => T): T {
 async function start(options: RuntimeOptions, setting: Setting): Promise<LocalRuntime> {
   const [description] = await Promise.all([readWorkerDescription(setting.root), workerdVersion()]);
   const bundle = await bundleWorker({ root: setting.root, entry: description.entry });
-  const configured = convertV4MiniflareOptions(await miniflareOptions(options, setting, description, bundle));
-  const miniflare = options.handlesSignals === true ? withoutSignalHandlers(() => new Miniflare(configured)) : new Miniflare(configured);
+  const configured = convertV4MiniflareOptions(
+    await miniflareOptions(options, setting, description, bundle),
+  );
+  const miniflare =
+    options.handlesSignals === true
+      ? withoutSignalHandlers(() => new Miniflare(configured))
+      : new Miniflare(configured);
   try {
     const url = (await miniflare.ready).href.replace(/\/$/, '');
     await migrate(miniflare, setting.root, description);
@@ -151,25 +182,39 @@ async function start(options: RuntimeOptions, setting: Setting): Promise<LocalRu
   }
 }
 
-async function migrate(miniflare: Miniflare, root: string, description: WorkerDescription): Promise<void> {
+async function migrate(
+  miniflare: Miniflare,
+  root: string,
+  description: WorkerDescription,
+): Promise<void> {
   for (const [binding, folder] of Object.entries(description.migrations)) {
     const database = (await miniflare.getD1Database(binding)) as unknown as D1Database;
     await applyMigrations(database, join(root, folder));
   }
 }
 
-async function reload(miniflare: Miniflare, options: RuntimeOptions, setting: Setting): Promise<boolean> {
+async function reload(
+  miniflare: Miniflare,
+  options: RuntimeOptions,
+  setting: Setting,
+): Promise<boolean> {
   const description = await readWorkerDescription(setting.root);
   const bundle = await bundleWorker({ root: setting.root, entry: description.entry });
-  await miniflare.setOptions(convertV4MiniflareOptions(await miniflareOptions(options, setting, description, bundle)));
+  await miniflare.setOptions(
+    convertV4MiniflareOptions(await miniflareOptions(options, setting, description, bundle)),
+  );
   await migrate(miniflare, setting.root, description);
   return bundle.fresh;
 }
 
 async function runScheduled(miniflare: Miniflare, cron: string | undefined): Promise<void> {
   const worker = await miniflare.getWorker();
-  const { outcome } = await worker.scheduled({ scheduledTime: new Date(), ...(cron === undefined ? {} : { cron }) });
-  if (outcome !== 'ok') throw new EngineError('INTERNAL', `the scheduled handler ended with "${outcome}"`);
+  const { outcome } = await worker.scheduled({
+    scheduledTime: new Date(),
+    ...(cron === undefined ? {} : { cron }),
+  });
+  if (outcome !== 'ok')
+    throw new EngineError('INTERNAL', `the scheduled handler ended with "${outcome}"`);
 }
 
 /** Starts the runtime; resolves when it answers requests. Throws RUNTIME_FAILED, BUILD_FAILED or STATE_IN_USE. */
@@ -178,10 +223,13 @@ export async function startRuntime(options: RuntimeOptions): Promise<LocalRuntim
   const root = resolve(options.root ?? PROJECT_ROOT);
   const host = options.host ?? '127.0.0.1';
   const unlock = await lockState(stateDir);
-  const server = options.localFiles === undefined ? undefined : await serveLocalFiles(options.localFiles);
+  const server =
+    options.localFiles === undefined ? undefined : await serveLocalFiles(options.localFiles);
   const files = server ?? options.localFilesAddress;
   // Only now, because taking the lock may have ended a left-over workerd that held the port.
-  const port = options.port ?? (options.preferredPort === undefined ? 0 : await usablePort(host, options.preferredPort));
+  const port =
+    options.port ??
+    (options.preferredPort === undefined ? 0 : await usablePort(host, options.preferredPort));
   const release = async (): Promise<void> => {
     await server?.close();
     unlock();

@@ -25,10 +25,17 @@ const COMMANDS: Record<string, Command> = {
   help: { summary: 'print this, or the options of a command', run: printHelp },
 };
 
-const ALIASES: Record<string, string> = { '--help': 'help', '-h': 'help', '--version': 'version', '-v': 'version' };
+const ALIASES: Record<string, string> = {
+  '--help': 'help',
+  '-h': 'help',
+  '--version': 'version',
+  '-v': 'version',
+};
 
 async function printVersion(): Promise<number> {
-  const { version } = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(await readFile(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   print(`thalweg ${version} (Node ${process.versions.node})`);
   return 0;
 }
@@ -42,7 +49,8 @@ async function printHelp(argv: readonly string[]): Promise<number> {
       return (await import('./run.ts')).run(['--help']);
     default:
       print('Usage: thalweg COMMAND [OPTIONS]\n');
-      for (const [name, { summary }] of Object.entries(COMMANDS)) print(`  ${name.padEnd(8)} ${summary}`);
+      for (const [name, { summary }] of Object.entries(COMMANDS))
+        print(`  ${name.padEnd(8)} ${summary}`);
       return 0;
   }
 }
@@ -54,7 +62,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
     if (command === undefined) {
-      throw new EngineError('INVALID_OPTION', `there is no command "${first}"`, { hint: `Commands: ${Object.keys(COMMANDS).join(', ')}.` });
+      throw new EngineError('INVALID_OPTION', `there is no command "${first}"`, {
+        hint: `Commands: ${Object.keys(COMMANDS).join(', ')}.`,
+      });
     }
     const wantsHelp = name === 'dev' && (rest.includes('--help') || rest.includes('-h'));
     return wantsHelp ? await printHelp([name]) : await command.run(rest);

@@ -21,7 +21,9 @@ export async function applyMigrations(database: D1Database, directory: string): 
     : [];
   if (names.length === 0) return [];
   await database.prepare(CREATE_RECORD).run();
-  const { results } = await database.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
+  const { results } = await database
+    .prepare('SELECT name FROM d1_migrations')
+    .all<{ name: string }>();
   const applied = new Set(results.map((row) => row.name));
   const pending = names.filter((name) => !applied.has(name));
   if (pending.length === 0) return [];
@@ -33,7 +35,12 @@ export async function applyMigrations(database: D1Database, directory: string): 
     try {
       await database.batch([...statements.map((statement) => database.prepare(statement)), record]);
     } catch (error) {
-      throw new EngineError('STORE_FAILED', `migration ${name} failed`, { detail: error instanceof Error ? error.message : String(error) }, error);
+      throw new EngineError(
+        'STORE_FAILED',
+        `migration ${name} failed`,
+        { detail: error instanceof Error ? error.message : String(error) },
+        error,
+      );
     }
   }
   return pending;

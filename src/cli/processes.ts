@@ -39,7 +39,12 @@ function linuxProcesses(marker: string): number[] {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     try {
-      if (!readFileSync(`/proc/${name}/environ`, 'latin1').split('\0').includes(Buffer.from(marker).toString('latin1'))) continue;
+      if (
+        !readFileSync(`/proc/${name}/environ`, 'latin1')
+          .split('\0')
+          .includes(Buffer.from(marker).toString('latin1'))
+      )
+        continue;
       const program = readFileSync(`/proc/${name}/cmdline`, 'latin1').split('\0')[0] ?? '';
       if (program.includes('workerd') && isAlive(pid)) found.push(pid);
     } catch {
@@ -50,7 +55,10 @@ function linuxProcesses(marker: string): number[] {
 }
 
 function darwinProcesses(marker: string): number[] {
-  const lines = execFileSync('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], { encoding: 'utf8', maxBuffer: 64 << 20 }).split('\n');
+  const lines = execFileSync('ps', ['-A', '-E', '-ww', '-o', 'pid=,command='], {
+    encoding: 'utf8',
+    maxBuffer: 64 << 20,
+  }).split('\n');
   return lines
     .filter((line) => line.includes('workerd') && `${line} `.includes(`${marker} `))
     .map((line) => Number.parseInt(line, 10));

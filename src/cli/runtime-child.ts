@@ -4,7 +4,10 @@ import { startRuntime, type LocalRuntime, type RuntimeOptions } from './local-ru
 
 export type ChildOptions = Omit<RuntimeOptions, 'localFiles' | 'onLog'>;
 
-export type ToChild = { tag: 'start'; options: ChildOptions } | { tag: 'scheduled'; call: number } | { tag: 'stop' };
+export type ToChild =
+  | { tag: 'start'; options: ChildOptions }
+  | { tag: 'scheduled'; call: number }
+  | { tag: 'stop' };
 
 export type FromChild =
   | { tag: 'ready'; url: string; workerdPid: number | undefined }
@@ -26,7 +29,11 @@ async function stop(): Promise<void> {
 async function handle(message: ToChild): Promise<void> {
   switch (message.tag) {
     case 'start':
-      runtime = await startRuntime({ ...message.options, handlesSignals: true, onLog: (level, text) => send({ tag: 'log', level, message: text }) });
+      runtime = await startRuntime({
+        ...message.options,
+        handlesSignals: true,
+        onLog: (level, text) => send({ tag: 'log', level, message: text }),
+      });
       send({ tag: 'ready', url: runtime.url, workerdPid: runtime.workerdPid() });
       return;
     case 'scheduled': {
@@ -46,7 +53,10 @@ process.on('message', (message: ToChild) => {
   handle(message).catch((error: unknown) => {
     process.exitCode = 1;
     // The exit waits until the report has left.
-    process.send?.({ tag: 'failed', failure: reportOf(error) } satisfies FromChild, () => void stop());
+    process.send?.(
+      { tag: 'failed', failure: reportOf(error) } satisfies FromChild,
+      () => void stop(),
+    );
   });
 });
 process.on('disconnect', () => void stop());

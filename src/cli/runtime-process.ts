@@ -47,7 +47,12 @@ async function ready(child: ChildProcess, options: ChildOptions): Promise<string
     });
     child.once('error', reject);
     child.once('exit', (code, signal) => {
-      reject(new EngineError('RUNTIME_FAILED', `the runtime's process ended before it was ready (${signal ?? `exit code ${code}`})`));
+      reject(
+        new EngineError(
+          'RUNTIME_FAILED',
+          `the runtime's process ended before it was ready (${signal ?? `exit code ${code}`})`,
+        ),
+      );
     });
     child.send({ tag: 'start', options } satisfies ToChild);
   });
@@ -67,9 +72,11 @@ function scheduledCaller(child: ChildProcess): () => Promise<void> {
         else reject(failure);
       };
       const onMessage = (message: FromChild): void => {
-        if (message.tag === 'called' && message.call === call) finish(message.failure && raise(message.failure));
+        if (message.tag === 'called' && message.call === call)
+          finish(message.failure && raise(message.failure));
       };
-      const onExit = (): void => finish(new EngineError('RUNTIME_FAILED', "the runtime's process has ended"));
+      const onExit = (): void =>
+        finish(new EngineError('RUNTIME_FAILED', "the runtime's process has ended"));
       child.on('message', onMessage);
       child.on('exit', onExit);
       child.send({ tag: 'scheduled', call } satisfies ToChild, (error) => {
@@ -84,10 +91,17 @@ export async function spawnRuntime(options: RuntimeOptions): Promise<RuntimeProc
   const stateDir = resolve(options.stateDir);
   const { localFiles, onLog, ...rest } = options;
   const files = localFiles && (await serveLocalFiles(localFiles));
-  const passed: ChildOptions = files === undefined ? rest : { ...rest, localFilesAddress: { address: files.address, token: files.token } };
+  const passed: ChildOptions =
+    files === undefined
+      ? rest
+      : { ...rest, localFilesAddress: { address: files.address, token: files.token } };
   // Its own group (detached), which kill() needs. It ends by itself when this process does: the IPC channel closes.
   const script = join(import.meta.dirname, 'runtime-child.ts');
-  const child = fork(script, [], { detached: true, execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const child = fork(script, [], {
+    detached: true,
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   void exited.then(() => files?.close());
   const report = onLog ?? logToStderr;

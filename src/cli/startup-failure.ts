@@ -13,7 +13,8 @@ export const WAYS_OUT = [
 ].join('\n');
 
 /** How the failure shows when the program itself cannot run, as against a Worker that it refuses. */
-const CANNOT_RUN = /GLIBC|GLIBCXX|error while loading shared libraries|dyld|symbol not found|ENOENT|EACCES|ENOEXEC|EPIPE|EBADMACHO|Illegal instruction|cannot execute|not a valid Win32|UNKNOWN/i;
+const CANNOT_RUN =
+  /GLIBC|GLIBCXX|error while loading shared libraries|dyld|symbol not found|ENOENT|EACCES|ENOEXEC|EPIPE|EBADMACHO|Illegal instruction|cannot execute|not a valid Win32|UNKNOWN/i;
 
 /** Lines of a thrown error that say something, without stack frames and without workerd's JSON clothing. */
 function essence(text: string): string {
@@ -25,7 +26,13 @@ function essence(text: string): string {
     }
   });
   return lines
-    .filter((line) => line !== '' && !line.startsWith('at ') && line !== 'Runtime stderr:' && !line.startsWith('The Workers runtime failed'))
+    .filter(
+      (line) =>
+        line !== '' &&
+        !line.startsWith('at ') &&
+        line !== 'Runtime stderr:' &&
+        !line.startsWith('The Workers runtime failed'),
+    )
     .slice(0, 6)
     .join('\n');
 }
@@ -36,12 +43,27 @@ export function explainStartupFailure(thrown: unknown, host: string, port: numbe
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const code = (thrown as { code?: unknown }).code;
   if (code === 'ERR_ADDRESS_IN_USE' || code === 'EADDRINUSE') {
-    return new EngineError('RUNTIME_FAILED', `port ${port} on ${host} is taken`, { hint: 'Choose another with --port, or leave --port out to get a free one.' }, thrown);
+    return new EngineError(
+      'RUNTIME_FAILED',
+      `port ${port} on ${host} is taken`,
+      { hint: 'Choose another with --port, or leave --port out to get a free one.' },
+      thrown,
+    );
   }
   const detail = essence(message);
   if (code !== 'ERR_RUNTIME_FAILURE' || CANNOT_RUN.test(message)) {
     const reason = detail === '' ? {} : { detail };
-    return new EngineError('RUNTIME_FAILED', 'the local runtime (workerd) cannot start on this machine', { ...reason, hint: WAYS_OUT }, thrown);
+    return new EngineError(
+      'RUNTIME_FAILED',
+      'the local runtime (workerd) cannot start on this machine',
+      { ...reason, hint: WAYS_OUT },
+      thrown,
+    );
   }
-  return new EngineError('RUNTIME_FAILED', 'the local runtime (workerd) refuses the Worker', { detail, hint: '`npm run doctor` checks the installation.' }, thrown);
+  return new EngineError(
+    'RUNTIME_FAILED',
+    'the local runtime (workerd) refuses the Worker',
+    { detail, hint: '`npm run doctor` checks the installation.' },
+    thrown,
+  );
 }

@@ -48,7 +48,8 @@ function removeIfStale(path: string, stateDir: string): void {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  const held = owner === process.pid ? owned.has(stateDir) : Number.isInteger(owner) && isAlive(owner);
+  const held =
+    owner === process.pid ? owned.has(stateDir) : Number.isInteger(owner) && isAlive(owner);
   if (held) {
     throw new EngineError('STATE_IN_USE', `process ${owner} already runs on ${stateDir}`, {
       hint: `Stop that process, or choose another directory with --state. If no Thalweg runs there, delete ${path}.`,

@@ -15,7 +15,10 @@ export function note(line: string): void {
 /** Says what failed and the way out. A stack trace only for a bug, which is anything but an EngineError. */
 export function printFailure(thrown: unknown): void {
   const report = reportOf(thrown);
-  const place = report.span === undefined ? '' : ` (line ${report.span.start.line}, column ${report.span.start.column})`;
+  const place =
+    report.span === undefined
+      ? ''
+      : ` (line ${report.span.start.line}, column ${report.span.start.column})`;
   note(`thalweg: ${report.code}: ${report.message}${place}`);
   for (const more of [report.detail, report.hint, report.suggestion]) {
     if (more !== undefined) note(more);

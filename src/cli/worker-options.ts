@@ -28,10 +28,17 @@ type Kept = { key: string; description: WorkerDescription };
 export async function readWorkerDescription(root: string): Promise<WorkerDescription> {
   const configPath = join(root, 'wrangler.toml');
   if (!existsSync(configPath)) {
-    throw new EngineError('NOT_FOUND', `there is no wrangler.toml in ${root}`, { hint: 'Run thalweg from a checkout of the project.' });
+    throw new EngineError('NOT_FOUND', `there is no wrangler.toml in ${root}`, {
+      hint: 'Run thalweg from a checkout of the project.',
+    });
   }
-  const wranglerVersion = (createRequire(import.meta.url)('wrangler/package.json') as { version: string }).version;
-  const key = createHash('sha256').update(`2 ${wranglerVersion} ${root}\n`).update(await readFile(configPath)).digest('hex');
+  const wranglerVersion = (
+    createRequire(import.meta.url)('wrangler/package.json') as { version: string }
+  ).version;
+  const key = createHash('sha256')
+    .update(`2 ${wranglerVersion} ${root}\n`)
+    .update(await readFile(configPath))
+    .digest('hex');
   const keptPath = join(workDir(root), 'worker-options.json');
   if (existsSync(keptPath)) {
     const kept = JSON.parse(await readFile(keptPath, 'utf8')) as Kept;
@@ -49,11 +56,17 @@ async function askWrangler(root: string, configPath: string): Promise<WorkerDesc
   try {
     config = wrangler.unstable_readConfig({ config: configPath });
   } catch (error) {
-    throw new EngineError('INVALID_OPTION', 'wrangler.toml cannot be read', { detail: error instanceof Error ? error.message : String(error) }, error);
+    throw new EngineError(
+      'INVALID_OPTION',
+      'wrangler.toml cannot be read',
+      { detail: error instanceof Error ? error.message : String(error) },
+      error,
+    );
   }
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config);
   const migrations = config.d1_databases.map(
-    (database: { binding: string; migrations_dir?: string }) => [database.binding, database.migrations_dir ?? 'migrations'] as const,
+    (database: { binding: string; migrations_dir?: string }) =>
+      [database.binding, database.migrations_dir ?? 'migrations'] as const,
   );
   return {
     options: workerOptions as Partial<V4WorkerOptions>,

@@ -20,16 +20,24 @@ function workerdProgram(): string {
 
 /** What the program printed, or why it could not be started; never a stack. */
 function reasonOf(error: unknown): string {
-  const { stderr = '', message, code } = error as { stderr?: string; message: string; code?: unknown };
+  const {
+    stderr = '',
+    message,
+    code,
+  } = error as { stderr?: string; message: string; code?: unknown };
   const said = stderr.trim().split('\n').slice(0, 4).join('\n');
   if (said !== '') return said;
-  return typeof code === 'number' ? `it ended with exit code ${code} and said nothing` : (message.split('\n')[0] ?? message);
+  return typeof code === 'number'
+    ? `it ended with exit code ${code} and said nothing`
+    : (message.split('\n')[0] ?? message);
 }
 
 /** The version workerd prints. Throws RUNTIME_FAILED with its own words and the ways out. */
 export async function workerdVersion(): Promise<string> {
   try {
-    const { stdout } = await promisify(execFile)(workerdProgram(), ['--version'], { timeout: ANSWER_WITHIN_MS });
+    const { stdout } = await promisify(execFile)(workerdProgram(), ['--version'], {
+      timeout: ANSWER_WITHIN_MS,
+    });
     return stdout.trim();
   } catch (error) {
     throw new EngineError(
