@@ -9,6 +9,8 @@ export const LIMITS = {
   queryBytesMax: 256 * 1024,
   /** Nesting of expressions and queries. */
   queryDepthMax: 128,
+  /** Height of a syntax tree, where `a + b + c` counts for each sign: what walks a tree may recurse this far. */
+  queryHeightMax: 512,
   parallelismMax: 64,
   /** Rows of one batch inside a host. */
   batchRowsDefault: 2048,
@@ -53,6 +55,7 @@ export const LIMITS = {
   errorRowsKept: 1_000,
 } as const;
 
+assert(LIMITS.queryDepthMax <= LIMITS.queryHeightMax, 'nesting is part of the height');
 assert(LIMITS.batchRowsDefault <= LIMITS.batchRowsMax, 'default batch fits');
 assert(LIMITS.batchBytesMax <= LIMITS.frameBytesMax, 'a batch fits a frame');
 assert(LIMITS.ingestRowBytesMax <= LIMITS.sqliteValueBytesMax, 'a row fits a stored chunk');

@@ -1,0 +1,71 @@
+/** SELECT and its clauses. */
+import type { Expression, Identifier, Select, SelectItem, TableReference } from './ast.ts';
+import { isBareAlias } from './keywords.ts';
+import { parenthesised, separated } from './parse-list.ts';
+import { parseTableReference } from './parse-table.ts';
+import type { TokenStream } from './token-stream.ts';
+
+export function parseSelect(stream: TokenStream): Select {
+  const { start } = stream.expect('select').span;
+  const distinct = stream.accept('distinct');
+  if (distinct && stream.atWord('on') && stream.atSymbol('(', 1)) {
+    stream.reject('UNSUPPORTED', 'DISTINCT ON is not supported', {
+      hint: 'number the rows with row_number() OVER (PARTITION BY … ORDER BY …) and keep the first',
+      span: stream.peek().span,
+    });
+  }
+  if (!distinct) stream.accept('all');
+  const items = separated(stream, () => parseSelectItem(stream));
+  const from: readonly TableReference[] = stream.accept('from')
+    ? separated(stream, () => parseTableReference(stream))
+    : [];
+  const where = stream.accept('where') ? stream.parseExpression() : null;
+  const groupBy = parseGroupBy(stream);
+  const having = stream.accept('having') ? stream.parseExpression() : null;
+  const qualify = stream.accept('qualify') ? stream.parseExpression() : null;
+  return { tag: 'select', distinct, items, from, where, groupBy, having, qualify, span: stream.spanFrom(start) };
+}
+
+function parseGroupBy(stream: TokenStream): readonly Expression[] {
+  if (!stream.accept('group')) return [];
+  stream.expect('by');
+  return separated(stream, () => stream.parseExpression());
+}
+
+function parseSelectItem(stream: TokenStream): SelectItem {
+  const { start } = stream.peek().span;
+  if (stream.acceptSymbol('*')) return wildcard(stream, null, start);
+  const first = stream.peek();
+  const isName = first.kind === 'word' || first.kind === 'quoted';
+  if (isName && stream.atSymbol('.', 1) && stream.atSymbol('*', 2)) {
+    const qualifier = stream.identifier('a table', true);
+    stream.next();
+    stream.next();
+    return wildcard(stream, qualifier, start);
+  }
+  const expression = stream.parseExpression();
+  const alias = parseItemAlias(stream);
+  return { tag: 'expression', expression, alias, span: stream.spanFrom(start) };
+}
+
+function wildcard(stream: TokenStream, qualifier: Identifier | null, start: SelectItem['span']['start']): SelectItem {
+  const hasList = (stream.atWord('except') || stream.atWord('exclude')) && stream.atSymbol('(', 1);
+  // EXCEPT ( may also be the set operator with a query behind it.
+  const isExcluding = hasList && !['select', 'with', 'values'].some((word) => stream.atWord(word, 2)) && !stream.atSymbol('(', 2);
+  let exclude: readonly Identifier[] = [];
+  if (isExcluding) {
+    stream.next();
+    exclude = parenthesised(stream, () => stream.identifier('a column', true));
+  }
+  return { tag: 'wildcard', qualifier, exclude, span: stream.spanFrom(start) };
+}
+
+function parseItemAlias(stream: TokenStream): Identifier | null {
+  if (stream.accept('as')) return stream.anyName('the name of a column');
+  const token = stream.peek();
+  if (token.kind === 'quoted') return stream.anyName('the name of a column');
+  if (token.kind !== 'word' || !isBareAlias(token.text)) return null;
+  const alias = stream.anyName('the name of a column');
+  stream.noteBareAlias();
+  return alias;
+}
