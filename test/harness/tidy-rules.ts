@@ -103,7 +103,8 @@ export function waitingViolations(file: ProjectFile): Violation[] {
 }
 
 /** Someone else's tool asks these files for a default export. */
-const DEFAULT_EXPORTS = /(?:^src\/worker\.ts|\.config\.ts|^test\/harness\/summary-reporter\.ts)$/;
+const DEFAULT_EXPORTS =
+  /(?:(?:^|\/)src\/worker\.ts|\.config\.ts|^test\/harness\/summary-reporter\.ts)$/;
 
 export function defaultExportViolations(file: ProjectFile): Violation[] {
   if (DEFAULT_EXPORTS.test(file.path)) return [];

@@ -21,73 +21,78 @@ type Rule = {
   name: string;
   check: (file: ProjectFile) => Violation[];
   files: readonly ProjectFile[];
-  /** A text that breaks the rule, and one that only looks like it. */
-  bad: ProjectFile;
-  good: ProjectFile;
+  /** Texts that break the rule once each, and such that only look like it. */
+  bad: readonly ProjectFile[];
+  good: readonly ProjectFile[];
 };
 
 const RULES: readonly Rule[] = [
   {
-    name: 'every folder imports only what its layer allows',
+    name: 'every folder imports only the folders and packages its layer allows',
     check: layerViolations,
     files: product,
-    bad: { path: 'src/sql/x.ts', text: "import type { Plan } from '../plan/plan.ts';" },
-    good: {
-      path: 'src/sql/x.ts',
-      text: "import { assert } from '../base/assert.ts'; // from '../plan/plan.ts'",
-    },
-  },
-  {
-    name: 'every package is imported only by the layer that owns it',
-    check: layerViolations,
-    files: product,
-    bad: { path: 'src/plan/x.ts', text: "import { Table } from 'apache-arrow';" },
-    good: { path: 'src/api/x.ts', text: "import { cors } from 'hono/cors';" },
+    bad: [
+      { path: 'src/sql/x.ts', text: "import type { Plan } from '../plan/plan.ts';" },
+      { path: 'src/plan/x.ts', text: "import { Table } from 'apache-arrow';" },
+      { path: 'src/plan/x.ts', text: "import { readFileSync } from 'node:fs';" },
+      { path: 'src/base/x.ts', text: "import { assert } from './assert';" },
+      { path: 'src/cli/x.ts', text: "import { ROOT } from '../../test/harness/project-files.ts';" },
+      { path: 'src/utils/x.ts', text: '' },
+      { path: 'durable-objects/x.ts', text: "import { route } from '../src/api/route.ts';" },
+    ],
+    good: [
+      {
+        path: 'src/sql/x.ts',
+        text: "import { assert } from '../base/assert.ts'; // from '../plan/plan.ts'",
+      },
+    ],
   },
   {
     name: 'the core has no clock, chance, timer, network or console',
     check: determinismViolations,
     files: product,
-    bad: { path: 'src/expr/x.ts', text: 'const now = Date.now();' },
-    good: {
-      path: 'src/expr/x.ts',
-      text: "log.console(node.fetch(1), 'Date.now()'); type A = { crypto: 1 }",
-    },
+    bad: [{ path: 'src/expr/x.ts', text: 'const now = Date.now();' }],
+    good: [
+      {
+        path: 'src/expr/x.ts',
+        text: "log.console(node.fetch(1), 'Date.now()'); type A = { crypto: 1 }",
+      },
+    ],
   },
   {
     name: 'no code is made at run time',
     check: determinismViolations,
     files: product,
-    bad: { path: 'src/platform/x.ts', text: "const f = new Function('return 1');" },
-    good: { path: 'src/platform/x.ts', text: 'expression.eval(row);' },
+    bad: [{ path: 'src/platform/x.ts', text: "const f = new Function('return 1');" }],
+    good: [{ path: 'src/platform/x.ts', text: 'expression.eval(row);' }],
   },
   {
     name: 'step machines do not wait',
     check: waitingViolations,
     files: product,
-    bad: { path: 'src/leader/x.ts', text: 'export async function step() {}' },
-    good: { path: 'src/platform/x.ts', text: 'export async function perform() {}' },
+    bad: [{ path: 'src/leader/x.ts', text: 'export async function step() {}' }],
+    good: [{ path: 'src/platform/x.ts', text: 'export async function perform() {}' }],
   },
   {
     name: 'everything is exported by name',
     check: defaultExportViolations,
     files: typescript,
-    bad: { path: 'src/sql/x.ts', text: 'export default function parse() {}' },
-    good: { path: 'src/sql/x.ts', text: "export const a = 'export default';" },
+    bad: [{ path: 'src/sql/x.ts', text: 'export default function parse() {}' }],
+    good: [{ path: 'src/sql/x.ts', text: "export const a = 'export default';" }],
   },
   {
     name: 'nothing is left unfinished',
     check: unfinishedViolations,
     files: everything,
-    bad: { path: 'src/sql/x.ts', text: `// ${'TO'}${'DO'}: later` },
-    good: { path: 'src/sql/x.ts', text: '// to do what it must' },
+    bad: [{ path: 'src/sql/x.ts', text: `// ${'TO'}${'DO'}: later` }],
+    good: [{ path: 'src/sql/x.ts', text: '// to do what it must' }],
   },
   {
     name: 'no path of one machine stands in the project',
     check: machinePathViolations,
     files: everything,
-    bad: { path: 'docs/x.md', text: `see ${'/ho'}me/someone/notes` },
-    good: { path: 'docs/x.md', text: 'GET /api/v1/home/x and ./work/of/ours' },
+    bad: [{ path: 'docs/x.md', text: `see ${'/ho'}me/someone/notes` }],
+    good: [{ path: 'docs/x.md', text: 'GET /api/v1/home/x and ./work/of/ours' }],
   },
 ];
 
@@ -98,8 +103,8 @@ describe('the house is tidy', () => {
   });
 
   test.each(RULES)('a breach is seen and a look-alike is not: $name', ({ check, bad, good }) => {
-    expect(check(bad)).toHaveLength(1);
-    expect(check(good)).toEqual([]);
+    expect(bad.map((file) => check(file).length)).toEqual(bad.map(() => 1));
+    expect(good.flatMap((file) => check(file))).toEqual([]);
   });
 
   test('the layer table has no circle and knows every folder it names', () => {
