@@ -1,0 +1,96 @@
+/**
+ * Shell of one partition of an `http` table's log. Requests that arrive while others are being
+ * stored are stored together in the next transaction (group commit); an answer leaves only when the
+ * rows are durable (output gate).
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { EngineError } from '../src/base/errors.ts';
+import type { ReadResult } from '../src/connectors/connector.ts';
+import {
+  type AppendOutcome,
+  type AppendRequest,
+  type LogStatus,
+  LogStore,
+  type RejectedRecord,
+  type SqlRow,
+  type SqlValue,
+} from '../src/connectors/http/log-store.ts';
+import { type Env, isLocal, type LogCalls } from '../src/platform/env.ts';
+
+type Waiting = { request: AppendRequest; resolve: (outcome: AppendOutcome) => void; reject: (thrown: unknown) => void };
+
+export class LogPartition extends DurableObject<Env> implements LogCalls {
+  readonly #store: LogStore;
+  #group: Waiting[] = [];
+  #readers: (() => void)[] = [];
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#store = new LogStore({
+      exec: (query: string, ...bindings: SqlValue[]) => ctx.storage.sql.exec(query, ...bindings).toArray() as SqlRow[],
+      transaction: (work) => ctx.storage.transactionSync(work),
+    });
+  }
+
+  async append(request: AppendRequest): Promise<AppendOutcome> {
+    return await new Promise((resolve, reject) => {
+      this.#group.push({ request, resolve, reject });
+      if (this.#group.length === 1) setTimeout(() => this.#storeGroup(), 0);
+    });
+  }
+
+  async read(offset: number, bytesMax: number, waitMs: number): Promise<ReadResult> {
+    if (offset >= this.#store.status.endOffset && waitMs > 0) await this.#rowsOrTimeout(waitMs);
+    const read = this.#store.read(offset, bytesMax);
+    if (read.tag === 'rows') return { ...read, tag: 'log' };
+    throw new EngineError('SOURCE_FAILED', `log position ${offset} is outside of what is kept, ${read.firstKept} to ${read.endOffset}`);
+  }
+
+  async trim(offset: number): Promise<void> {
+    this.#store.trim(offset, Date.now());
+  }
+
+  async status(): Promise<LogStatus> {
+    return this.#store.status;
+  }
+
+  async rejected(limit: number): Promise<RejectedRecord[]> {
+    return this.#store.rejected(limit);
+  }
+
+  async destroy(): Promise<void> {
+    await this.ctx.storage.deleteAll();
+    this.ctx.abort('deleted');
+  }
+
+  async crash(): Promise<void> {
+    if (isLocal(this.env)) this.ctx.abort('crash asked for');
+  }
+
+  #storeGroup(): void {
+    const group = this.#group;
+    this.#group = [];
+    try {
+      const outcomes = this.#store.append(
+        group.map((waiting) => waiting.request),
+        Date.now(),
+      );
+      group.forEach((waiting, index) => waiting.resolve(outcomes[index] as AppendOutcome));
+    } catch (thrown) {
+      for (const waiting of group) waiting.reject(thrown);
+    }
+    const readers = this.#readers;
+    this.#readers = [];
+    for (const wake of readers) wake();
+  }
+
+  async #rowsOrTimeout(waitMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#readers.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+}

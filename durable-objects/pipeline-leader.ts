@@ -1,0 +1,203 @@
+/**
+ * Shell of one generation's leader: keeps its start number and state in SQLite, feeds the step
+ * machine, carries out its effects in order. It decides nothing.
+ *
+ * Each construction of the object is a new incarnation: start number and nonce are stored before
+ * anything is done with them, and because every outgoing call waits for storage (output gate), before
+ * anybody hears of them.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { must } from '../src/base/assert.ts';
+import { reportOf } from '../src/base/errors.ts';
+import { hostName } from '../src/base/ids.ts';
+import type { LeaderEffect, LeaderEvent, LineageOperation, LineageResult } from '../src/leader/interface.ts';
+import { stepLeader } from '../src/leader/leader.ts';
+import { newLeader, type LeaderState, type PersistedLeader } from '../src/leader/state.ts';
+import { leaderStatus } from '../src/leader/status.ts';
+import { collectGarbage } from '../src/lineage/collect.ts';
+import { completeCommit } from '../src/lineage/commit.ts';
+import type { LineageContext } from '../src/lineage/context.ts';
+import { fenceAndBegin } from '../src/lineage/fence.ts';
+import { openLineage } from '../src/lineage/open.ts';
+import { LineagePaths } from '../src/lineage/paths.ts';
+import { publishCheckpoint } from '../src/lineage/publish.ts';
+import type { Incarnation } from '../src/lineage/types.ts';
+import { type ControllerCalls, type Env, hosts, isLocal, type LeaderCalls } from '../src/platform/env.ts';
+import { driveLineage } from '../src/platform/r2-store.ts';
+import type { GenerationSpec, LeaderStatus, ReportAnswer, ReportEnvelope, StopMode } from '../src/protocol/messages.ts';
+
+const WATCH_MS = 20_000;
+
+const INCARNATION = 'incarnation';
+const SPEC = 'spec';
+const STATE = 'state';
+
+/** An event before the shell adds the time. */
+type Untimed = LeaderEvent extends infer Event ? (Event extends { nowMs: number } ? Omit<Event, 'nowMs'> : never) : never;
+
+export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
+  readonly #incarnation: Incarnation;
+  readonly #watches = new Set<string>();
+  #state: LeaderState = newLeader();
+  #ended = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const { kv } = ctx.storage;
+    const before = kv.get<Incarnation>(INCARNATION);
+    this.#incarnation = {
+      objectId: before?.objectId ?? crypto.randomUUID(),
+      startNo: (before?.startNo ?? 0) + 1,
+      nonce: crypto.randomUUID().replaceAll('-', ''),
+    };
+    kv.put(INCARNATION, this.#incarnation);
+    this.#feed({
+      tag: 'woke',
+      incarnation: this.#incarnation,
+      spec: kv.get<GenerationSpec>(SPEC) ?? null,
+      persisted: kv.get<PersistedLeader>(STATE) ?? null,
+    });
+  }
+
+  async start(spec: GenerationSpec): Promise<{ tag: 'accepted' }> {
+    this.#feed({ tag: 'start', spec });
+    return { tag: 'accepted' };
+  }
+
+  async poll(): Promise<LeaderStatus> {
+    return leaderStatus(this.#state);
+  }
+
+  async stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }> {
+    this.#feed({ tag: 'stop', mode, nonce });
+    return { tag: 'accepted' };
+  }
+
+  async report(envelope: ReportEnvelope): Promise<ReportAnswer> {
+    return this.#feed({ tag: 'report', envelope }) ?? { tag: 'accepted' };
+  }
+
+  async crash(): Promise<void> {
+    if (isLocal(this.env)) this.ctx.abort('crash asked for');
+  }
+
+  override async alarm(): Promise<void> {
+    this.#feed({ tag: 'tick' });
+  }
+
+  /** One step; the answer to a report, if this was one. */
+  #feed(event: Untimed): ReportAnswer | null {
+    const step = stepLeader(this.#state, { ...event, nowMs: Date.now() } as LeaderEvent);
+    this.#state = step.state;
+    let reply: ReportAnswer | null = null;
+    for (const effect of step.effects) {
+      if (effect.tag === 'reply') reply = effect.answer;
+      else this.#perform(effect);
+    }
+    return reply;
+  }
+
+  #perform(effect: Exclude<LeaderEffect, { tag: 'reply' }>): void {
+    switch (effect.tag) {
+      case 'persist':
+        if (effect.spec !== null) this.ctx.storage.kv.put(SPEC, effect.spec);
+        this.ctx.storage.kv.put(STATE, effect.persisted);
+        return;
+      case 'lineage':
+        void this.#runLineage(effect.id, effect.operation);
+        return;
+      case 'send':
+        void this.#send(effect.index, effect.envelope);
+        return;
+      case 'watch':
+        void this.#watch(effect.index, effect.host);
+        return;
+      case 'wake-at':
+        void this.ctx.storage.setAlarm(Math.max(effect.atMs, Date.now() + 1));
+        return;
+      case 'nudge':
+        void this.#nudge();
+        return;
+      case 'ended':
+        this.#ended = true;
+        void this.ctx.storage.deleteAlarm();
+        return;
+    }
+  }
+
+  #spec(): GenerationSpec {
+    return must(this.#state.spec, 'spec of a started leader');
+  }
+
+  async #runLineage(id: number, operation: LineageOperation): Promise<void> {
+    const { pipelineId, jobId, generation } = this.#spec();
+    const context: LineageContext = {
+      paths: new LineagePaths(pipelineId, jobId),
+      generation,
+      me: this.#incarnation,
+      nowMs: Date.now(),
+      nextWriteId: () => crypto.randomUUID(),
+    };
+    let result: LineageResult;
+    try {
+      result = await this.#lineageResult(context, operation);
+    } catch (thrown) {
+      // A broken assertion in the protocol: abandon this incarnation, the next one starts from what is durable.
+      this.ctx.abort(`lineage ${operation.tag}: ${reportOf(thrown).message}`);
+      return;
+    }
+    this.#feed({ tag: 'lineage-done', id, result });
+  }
+
+  async #lineageResult(context: LineageContext, operation: LineageOperation): Promise<LineageResult> {
+    const bucket = this.env.BUCKET;
+    switch (operation.tag) {
+      case 'open':
+        return { tag: 'open', outcome: await driveLineage(bucket, openLineage(context)) };
+      case 'complete-commit':
+        return { tag: 'complete-commit', outcome: await driveLineage(bucket, completeCommit(context, operation.tip)) };
+      case 'fence':
+        return { tag: 'fence', outcome: await driveLineage(bucket, fenceAndBegin(context, operation.tip, operation.options)) };
+      case 'publish':
+        return { tag: 'publish', outcome: await driveLineage(bucket, publishCheckpoint(context, operation.tip, operation.draft)) };
+      case 'collect':
+        return { tag: 'collect', outcome: await driveLineage(bucket, collectGarbage(context, operation.tip, operation.keep)) };
+    }
+  }
+
+  #host(index: number): ReturnType<ReturnType<typeof hosts>['getByName']> {
+    const { pipelineId, generation } = this.#spec();
+    return hosts(this.env).getByName(hostName(pipelineId, generation, index));
+  }
+
+  async #send(index: number, envelope: (LeaderEffect & { tag: 'send' })['envelope']): Promise<void> {
+    try {
+      const answer = await this.#host(index).command(envelope);
+      this.#feed({ tag: 'answer', index, sequence: envelope.sequence, answer });
+    } catch (thrown) {
+      this.#feed({ tag: 'host-lost', index, reason: reportOf(thrown).message });
+    }
+  }
+
+  /** Holds a call open on the host; it breaks at once when the host's object is reset. */
+  async #watch(index: number, host: string): Promise<void> {
+    if (this.#watches.has(host)) return;
+    this.#watches.add(host);
+    try {
+      while (!this.#ended) {
+        const seen = await this.#host(index).watch(WATCH_MS);
+        if (seen.incarnation !== host) throw new Error('the host was re-created');
+      }
+    } catch (thrown) {
+      if (!this.#ended) this.#feed({ tag: 'host-lost', index, reason: reportOf(thrown).message });
+    } finally {
+      this.#watches.delete(host);
+    }
+  }
+
+  /** The cron backstop makes up for a nudge that fails, so nothing depends on it. */
+  async #nudge(): Promise<void> {
+    const exports = this.ctx.exports as unknown as { Controller: ControllerCalls };
+    await exports.Controller.nudge(this.#spec().pipelineId).catch(() => undefined);
+  }
+}

@@ -1,0 +1,223 @@
+/**
+ * Shell of one host: feeds the step machine, carries out its effects in order, and keeps its loop
+ * turning. It decides nothing about rows, barriers or state.
+ *
+ * A reset object has a new incarnation and an empty machine, which answers every command with
+ * `unknown-incarnation`: the leader then gives the generation up.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { reportOf } from '../src/base/errors.ts';
+import { hostName, leaderName, logName } from '../src/base/ids.ts';
+import { LIMITS } from '../src/base/limits.ts';
+import type { ReadRequest, ReadResult } from '../src/connectors/connector.ts';
+import { commitItems } from '../src/platform/committers.ts';
+import { type Env, type HostCalls, hosts, isLocal, leaders, logs, type PreviewPage } from '../src/platform/env.ts';
+import { getStateFile, putStateFile, readObject, stageObject } from '../src/platform/objects.ts';
+import { PreviewTail } from '../src/platform/preview-tail.ts';
+import { withRetry } from '../src/platform/retry.ts';
+import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, HostReport } from '../src/protocol/messages.ts';
+import type { HostEffect, HostEvent } from '../src/subtask/host-events.ts';
+import { HostMachine } from '../src/subtask/host-machine.ts';
+
+/** A report that cannot be delivered for so long ends the host: its leader is gone for good. */
+const REPORT_GIVE_UP_MS = 15 * 60_000;
+const REPORT_PAUSE_MS = 250;
+
+export class SubtaskHost extends DurableObject<Env> implements HostCalls {
+  readonly #incarnation = crypto.randomUUID();
+  readonly #machine = new HostMachine(this.#incarnation);
+  readonly #answers = new Map<number, (answer: CommandAnswer) => void>();
+  readonly #deliveries = new Map<number, (answer: DeliveryAnswer) => void>();
+  readonly #tails = new Map<string, PreviewTail>();
+  readonly #reports: HostReport[] = [];
+  #reporting = false;
+  #sequence = 0;
+  #nextRequest = 1;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timerAtMs = Infinity;
+  #released = false;
+
+  async command(envelope: CommandEnvelope): Promise<CommandAnswer> {
+    const requestId = this.#nextRequest++;
+    return await new Promise((resolve) => {
+      this.#answers.set(requestId, resolve);
+      this.#feed({ tag: 'command', envelope, requestId });
+    });
+  }
+
+  async deliver(delivery: Delivery): Promise<DeliveryAnswer> {
+    const requestId = this.#nextRequest++;
+    return await new Promise((resolve) => {
+      this.#deliveries.set(requestId, resolve);
+      this.#feed({ tag: 'delivery', delivery, requestId });
+    });
+  }
+
+  async watch(waitMs: number): Promise<{ incarnation: string; phase: string }> {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return { incarnation: this.#incarnation, phase: this.#machine.phase };
+  }
+
+  async tail(operator: string, after: number, waitMs: number): Promise<PreviewPage> {
+    return await this.#tail(operator).read(after, waitMs);
+  }
+
+  async crash(): Promise<void> {
+    if (isLocal(this.env)) this.ctx.abort('crash asked for');
+  }
+
+  #tail(operator: string): PreviewTail {
+    let tail = this.#tails.get(operator);
+    if (tail === undefined) {
+      tail = new PreviewTail(LIMITS.previewRowsKept);
+      this.#tails.set(operator, tail);
+    }
+    return tail;
+  }
+
+  #feed(event: HostEvent): void {
+    const step = this.#machine.handle(event, Date.now());
+    for (const effect of step.effects) this.#perform(effect);
+    if (this.#released) return;
+    if (step.busy) this.#schedule(0);
+    else if (step.wakeAtMs !== null) this.#schedule(step.wakeAtMs);
+  }
+
+  /** Runs the machine at `atMs`, or as soon as other events have had their turn. */
+  #schedule(atMs: number): void {
+    if (this.#timer !== null && this.#timerAtMs <= atMs) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#timerAtMs = Infinity;
+      this.#feed({ tag: 'run' });
+    }, Math.max(0, atMs - Date.now()));
+  }
+
+  #perform(effect: HostEffect): void {
+    switch (effect.tag) {
+      case 'answer':
+        this.#answers.get(effect.requestId)?.(effect.answer);
+        this.#answers.delete(effect.requestId);
+        return;
+      case 'answer-delivery':
+        this.#deliveries.get(effect.requestId)?.(effect.answer);
+        this.#deliveries.delete(effect.requestId);
+        return;
+      case 'report':
+        this.#reports.push(effect.report);
+        void this.#sendReports();
+        return;
+      case 'deliver':
+        void this.#deliver(effect);
+        return;
+      case 'read':
+        void this.#read(effect.operator, effect.partition, effect.request);
+        return;
+      case 'get-file':
+        this.#answerWith(effect.requestId, getStateFile(this.env.BUCKET, effect.key), (bytes) => ({ tag: 'file-read', requestId: effect.requestId, bytes }));
+        return;
+      case 'put-file':
+        this.#answerWith(effect.requestId, putStateFile(this.env.BUCKET, effect.key, effect.bytes), () => ({ tag: 'file-put', requestId: effect.requestId }));
+        return;
+      case 'stage':
+        this.#answerWith(effect.requestId, stageObject(this.env.BUCKET, effect.request), (staged) => ({ tag: 'staged', requestId: effect.requestId, staged }));
+        return;
+      case 'commit': {
+        const token = { pipelineId: this.#identity().pipelineId, sink: effect.sink, epoch: effect.epoch };
+        const commit = commitItems(this.env.BUCKET, token, effect.connector, effect.items);
+        this.#answerWith(effect.requestId, commit, () => ({ tag: 'committed', requestId: effect.requestId }));
+        return;
+      }
+      case 'preview':
+        this.#tail(effect.operator).push(effect.rows, effect.count);
+        return;
+      case 'trim':
+        void withRetry(() => this.#log(effect.table, effect.partition).trim(effect.offset)).catch(() => undefined);
+        return;
+      case 'released':
+        this.#release();
+        return;
+    }
+  }
+
+  #identity(): { pipelineId: string; generation: number; leader: string; index: number; incarnation: string } {
+    const identity = this.#machine.identity;
+    if (identity === null) throw new Error('host is not deployed');
+    return identity;
+  }
+
+  #log(table: string, partition: number): ReturnType<ReturnType<typeof logs>['getByName']> {
+    return logs(this.env).getByName(logName(this.#identity().pipelineId, table, partition));
+  }
+
+  /** Feeds the outcome of an effect back; a failure is final, the calls retry on their own. */
+  #answerWith<T>(requestId: number, call: Promise<T>, event: (result: T) => HostEvent): void {
+    call.then(
+      (result) => this.#feed(event(result)),
+      (thrown: unknown) => this.#feed({ tag: 'effect-failed', requestId, report: reportOf(thrown) }),
+    );
+  }
+
+  async #deliver(effect: HostEffect & { tag: 'deliver' }): Promise<void> {
+    const { pipelineId, generation, index } = this.#identity();
+    const { edge, to, sequence, frames } = effect;
+    let answer: DeliveryAnswer;
+    try {
+      const target = hosts(this.env).getByName(hostName(pipelineId, generation, to));
+      answer = await target.deliver({ pipelineId, generation, edge, from: index, to, fromHost: this.#incarnation, sequence, frames });
+    } catch (thrown) {
+      answer = { tag: 'refused', reason: reportOf(thrown).message };
+    }
+    this.#feed({ tag: 'delivered', edge, to, answer });
+  }
+
+  async #read(operator: string, partition: number, request: ReadRequest): Promise<void> {
+    let result: ReadResult;
+    try {
+      result = await withRetry(() => this.#readOnce(request));
+    } catch (thrown) {
+      result = { tag: 'failed', report: reportOf(thrown) };
+    }
+    this.#feed({ tag: 'read', operator, partition, result });
+  }
+
+  async #readOnce(request: ReadRequest): Promise<ReadResult> {
+    if (request.tag === 'log') {
+      return await this.#log(request.table, request.partition).read(request.offset, request.bytesMax, request.waitMs);
+    }
+    return await readObject(this.env, request.path, request.offset, request.length);
+  }
+
+  /** Sends reports one after the other, repeating each until the leader has taken it. */
+  async #sendReports(): Promise<void> {
+    if (this.#reporting) return;
+    this.#reporting = true;
+    let failingSinceMs: number | null = null;
+    while (this.#reports.length > 0) {
+      const report = this.#reports[0] as HostReport;
+      const { pipelineId, generation, leader, index } = this.#identity();
+      try {
+        const stub = leaders(this.env).getByName(leaderName(pipelineId, generation));
+        await stub.report({ pipelineId, generation, leader, index, host: this.#incarnation, sequence: this.#sequence, report });
+        this.#sequence++;
+        this.#reports.shift();
+        failingSinceMs = null;
+      } catch {
+        failingSinceMs ??= Date.now();
+        if (Date.now() - failingSinceMs > REPORT_GIVE_UP_MS) break;
+        await new Promise((resolve) => setTimeout(resolve, REPORT_PAUSE_MS));
+      }
+    }
+    this.#reporting = false;
+  }
+
+  #release(): void {
+    this.#released = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (const resolve of this.#deliveries.values()) resolve({ tag: 'refused', reason: 'stopped' });
+    this.#deliveries.clear();
+  }
+}

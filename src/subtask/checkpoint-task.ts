@@ -1,0 +1,50 @@
+/**
+ * One checkpoint of one host while it is made: which stages have been cut, which files are still on
+ * their way, what will be reported.
+ *
+ * State is encoded at the cut and uploaded while processing goes on. A task that is superseded by a
+ * higher barrier is dropped; late uploads of it are ignored, their files are garbage for the lineage's collector.
+ */
+import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
+import type { BroadcastState, StateFile } from '../lineage/types.ts';
+
+/** How far an http table has been read at the cut: rows before `offset` are in the state. */
+export type LogPosition = { table: string; partition: number; offset: number };
+
+export class CheckpointTask {
+  readonly barrier: BarrierId;
+  readonly startedMs: number;
+  readonly files: StateFile[] = [];
+  readonly broadcast: BroadcastState[] = [];
+  readonly positions: LogPosition[] = [];
+  readonly #stages: Set<number>;
+  readonly #uploads = new Set<number>();
+  cutMs: number | null = null;
+  reported = false;
+
+  constructor(barrier: BarrierId, startedMs: number, stages: Iterable<number>) {
+    this.barrier = barrier;
+    this.startedMs = startedMs;
+    this.#stages = new Set(stages);
+  }
+
+  stageCut(stage: number, nowMs: number): void {
+    this.#stages.delete(stage);
+    if (this.#stages.size === 0) this.cutMs = nowMs;
+  }
+
+  uploading(requestId: number, file: StateFile): void {
+    this.#uploads.add(requestId);
+    this.files.push(file);
+  }
+
+  /** False when the upload is not of this task. */
+  uploaded(requestId: number): boolean {
+    return this.#uploads.delete(requestId);
+  }
+
+  /** Every stage is cut and every file is stored. */
+  get complete(): boolean {
+    return this.#stages.size === 0 && this.#uploads.size === 0;
+  }
+}

@@ -1,0 +1,442 @@
+/**
+ * One host as a step machine: events in, ordered effects out, no waiting and no clock.
+ *
+ * Place in the walk: stages 4 to 7 and 9. Phases:
+ *
+ *     empty → restoring → ready → running → stopped
+ *
+ * `restoring` reads state files, `ready` accepts rows from other hosts but reads no source, `running`
+ * reads sources, `stopped` refuses everything.
+ *
+ * Invariants: INV-30 a command for another generation, incarnation or leader has no effect;
+ * INV-44 (stage-runtime) for snapshots; INV-45 a checkpoint is reported only when every state file and
+ * every staged sink object it names has been stored.
+ * Failure: any effect that fails for good, and any bug, ends in one `failed` report; the leader then
+ * gives the generation up and the next one restores from the last canonical checkpoint. A host never
+ * repairs itself.
+ */
+import { must } from '../base/assert.ts';
+import { EngineError, type ErrorReport, reportOf } from '../base/errors.ts';
+import { type BarrierId, isHigher } from '../checkpoint/barrier-aligner.ts';
+import { LineagePaths } from '../lineage/paths.ts';
+import type { SinkItem } from '../lineage/types.ts';
+import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, GenerationSpec, HostCommand } from '../protocol/messages.ts';
+import { CheckpointTask } from './checkpoint-task.ts';
+import { cutStage } from './cut-stage.ts';
+import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
+import { HostMetrics } from './host-metrics.ts';
+import { RestoreTask } from './restore-task.ts';
+import type { SinkNode } from './sink-node.ts';
+import type { StageRuntime } from './stage-runtime.ts';
+import { buildSubtasks, type Subtasks } from './subtasks.ts';
+
+type Phase = 'empty' | 'restoring' | 'ready' | 'running' | 'stopped';
+
+/** What an answered request was for. */
+type Pending =
+  | { tag: 'restore' }
+  | { tag: 'upload' }
+  | { tag: 'stage'; sink: SinkNode; index: number }
+  | { tag: 'commit'; epoch: number; sink: string };
+
+/** Units of work (batches or frames) of one stage in one step. */
+const STAGE_BUDGET = 16;
+const TICK_MS = 100;
+
+export class HostMachine {
+  readonly #incarnation: string;
+  #phase: Phase = 'empty';
+  #spec: GenerationSpec | null = null;
+  #index = 0;
+  #leader = '';
+  #subtasks: Subtasks | null = null;
+  #restore: RestoreTask | null = null;
+  #checkpoint: CheckpointTask | null = null;
+  /** Cut and reported, not yet settled: what to trim when they are. */
+  #cuts: CheckpointTask[] = [];
+  #commits = new Map<number, Set<string>>();
+  #pending = new Map<number, Pending>();
+  #nextRequest = 1;
+  #sourcesOpen = false;
+  #drainReported = false;
+  #graceful = false;
+  #lastTickMs = 0;
+  #effects: HostEffect[] = [];
+  readonly #metrics = new HostMetrics();
+  #nowMs = 0;
+
+  /** @param incarnation fresh for every start of the object */
+  constructor(incarnation: string) {
+    this.#incarnation = incarnation;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** The leader to report to, once deployed. */
+  get identity(): { pipelineId: string; generation: number; leader: string; index: number; incarnation: string } | null {
+    if (this.#spec === null) return null;
+    const { pipelineId, generation } = this.#spec;
+    return { pipelineId, generation, leader: this.#leader, index: this.#index, incarnation: this.#incarnation };
+  }
+
+  /** One step. Nothing is thrown: a failure becomes a `failed` report. */
+  handle(event: HostEvent, nowMs: number): HostStep {
+    this.#effects = [];
+    this.#nowMs = nowMs;
+    let busy = false;
+    try {
+      busy = this.#dispatch(event);
+      if (this.#phase !== 'stopped') this.#afterStep();
+    } catch (thrown) {
+      this.#fail(reportOf(thrown), '');
+    }
+    return { effects: this.#effects, busy, wakeAtMs: this.#wakeAtMs() };
+  }
+
+  #dispatch(event: HostEvent): boolean {
+    switch (event.tag) {
+      case 'command':
+        this.#effects.push({ tag: 'answer', requestId: event.requestId, answer: this.#onCommand(event.envelope) });
+        return true;
+      case 'delivery':
+        this.#onDelivery(event.delivery, event.requestId);
+        return true;
+      case 'run':
+        return this.#run();
+      case 'delivered':
+        this.#onDelivered(event.edge, event.to, event.answer);
+        return true;
+      case 'read':
+        this.#subtasks?.sources.get(event.operator)?.onRead(event.partition, event.result);
+        return true;
+      case 'file-read':
+        this.#onFileRead(event.requestId, event.bytes);
+        return true;
+      case 'file-put':
+        this.#pending.delete(event.requestId);
+        this.#checkpoint?.uploaded(event.requestId);
+        return false;
+      case 'staged': {
+        const pending = this.#pending.get(event.requestId);
+        this.#pending.delete(event.requestId);
+        if (pending?.tag === 'stage') pending.sink.onStaged(pending.index, event.staged);
+        return false;
+      }
+      case 'committed':
+        this.#onCommitted(event.requestId);
+        return false;
+      case 'effect-failed':
+        if (this.#pending.delete(event.requestId)) this.#fail(event.report, '');
+        return false;
+    }
+  }
+
+  #onCommand(envelope: CommandEnvelope): CommandAnswer {
+    const { command } = envelope;
+    const mine = envelope.host === this.#incarnation || (envelope.host === null && command.tag === 'deploy');
+    if (!mine || (this.#spec === null && command.tag !== 'deploy')) {
+      return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
+    }
+    if (this.#spec !== null && envelope.generation !== this.#spec.generation) {
+      return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
+    }
+    if (command.tag === 'deploy' || command.tag === 'adopt') this.#leader = envelope.leader;
+    else if (envelope.leader !== this.#leader) return { tag: 'stale-leader' };
+    if (this.#phase === 'stopped') return { tag: 'accepted' };
+    this.#obey(command);
+    return { tag: 'accepted' };
+  }
+
+  #obey(command: HostCommand): void {
+    switch (command.tag) {
+      case 'deploy':
+        this.#deploy(command);
+        return;
+      case 'adopt':
+        this.#metrics.heardFromNewLeader();
+        if (this.#phase === 'ready' || this.#phase === 'running') this.#reportDeployed();
+        return;
+      case 'begin':
+        if (this.#phase !== 'ready') return;
+        this.#phase = 'running';
+        this.#sourcesOpen = true;
+        return;
+      case 'barrier':
+        this.#onBarrier(command);
+        return;
+      case 'commit':
+        this.#commit(command.epoch, command.items);
+        return;
+      case 'settled':
+        this.#settle(command);
+        return;
+      case 'stop':
+        if (command.mode === 'graceful') {
+          this.#sourcesOpen = false;
+          this.#graceful = true;
+        } else this.#stop();
+        return;
+    }
+  }
+
+  #deploy(command: HostCommand & { tag: 'deploy' }): void {
+    const { spec, index, checkpoint } = command;
+    this.#spec = spec;
+    this.#index = index;
+    this.#phase = 'restoring';
+    this.#sourcesOpen = false;
+    this.#pending.clear();
+    this.#checkpoint = null;
+    this.#cuts = [];
+    this.#drainReported = false;
+    this.#subtasks = buildSubtasks(spec, index, this.#incarnation, (checkpoint?.epoch ?? 0) + 2, {
+      read: (operator, partition, request) => this.#effects.push({ tag: 'read', operator, partition, request }),
+      fail: (operator, report) => this.#fail(report, operator),
+      problems: (node, kind, problems) => this.#metrics.note(node, kind, problems, this.#index, this.#nowMs),
+      stage: (sink, index, request) => {
+        const requestId = this.#request({ tag: 'stage', sink, index });
+        this.#effects.push({ tag: 'stage', requestId, connector: must(this.#subtasks, 'subtasks').connectorOf(sink.operator), request });
+      },
+      preview: (sink, rows, count) => this.#effects.push({ tag: 'preview', operator: sink.operator, rows, count }),
+    });
+    this.#restore = new RestoreTask(checkpoint, this.#subtasks, index);
+    for (const key of this.#restore.keys) {
+      const requestId = this.#request({ tag: 'restore' });
+      this.#restore.requested(requestId, key);
+      this.#effects.push({ tag: 'get-file', requestId, key });
+    }
+    this.#finishRestore();
+  }
+
+  #onFileRead(requestId: number, bytes: Uint8Array): void {
+    const pending = this.#pending.get(requestId);
+    this.#pending.delete(requestId);
+    if (pending?.tag !== 'restore' || this.#restore === null) return;
+    this.#restore.onFile(requestId, bytes);
+    this.#finishRestore();
+  }
+
+  #finishRestore(): void {
+    if (this.#restore === null || !this.#restore.complete) return;
+    this.#restore.apply();
+    this.#restore = null;
+    this.#phase = 'ready';
+    this.#reportDeployed();
+  }
+
+  #reportDeployed(): void {
+    this.#effects.push({ tag: 'report', report: { tag: 'deployed', drained: this.#drained() } });
+  }
+
+  #onBarrier(command: HostCommand & { tag: 'barrier' }): void {
+    if (this.#phase !== 'running' && this.#phase !== 'ready') return;
+    if (command.stopping) this.#sourcesOpen = false;
+    const barrier = { epoch: command.epoch, attempt: command.attempt };
+    if (!this.#taskFor(barrier)) return;
+    for (const stage of must(this.#subtasks, 'subtasks').stages) {
+      if (stage.announce(barrier)) this.#cut(stage);
+    }
+  }
+
+  /** Opens the task of `barrier`; false when a higher one is known or this one is done. */
+  #taskFor(barrier: BarrierId): boolean {
+    const current = this.#checkpoint;
+    if (current !== null && isHigher(current.barrier, barrier)) return false;
+    if (current !== null && !isHigher(barrier, current.barrier)) return !current.reported;
+    const stages = must(this.#subtasks, 'subtasks').stages.map((stage) => stage.stage.index);
+    this.#checkpoint = new CheckpointTask(barrier, this.#nowMs, stages);
+    return true;
+  }
+
+  #cut(stage: StageRuntime): void {
+    const barrier = must(stage.aligning, 'barrier under alignment');
+    const wanted = this.#taskFor(barrier);
+    const spec = must(this.#spec, 'generation spec');
+    const subtasks = must(this.#subtasks, 'subtasks');
+    const cut = cutStage(stage, barrier, this.#index, subtasks);
+    stage.finishBarrier();
+    const task = this.#checkpoint;
+    if (!wanted || task === null) return;
+    task.broadcast.push(...cut.broadcast);
+    task.positions.push(...cut.positions);
+    const paths = new LineagePaths(spec.pipelineId, spec.jobId);
+    for (const { file, bytes } of cut.files) {
+      const requestId = this.#request({ tag: 'upload' });
+      const unique = `${this.#incarnation}-${barrier.attempt}-${requestId}`;
+      const key = paths.file(spec.generation, this.#leader, barrier.epoch, file.operator, file.table, this.#index, unique);
+      task.uploading(requestId, { ...file, key });
+      this.#effects.push({ tag: 'put-file', requestId, key, bytes });
+    }
+    task.stageCut(stage.stage.index, this.#nowMs);
+  }
+
+  #onDelivery(delivery: Delivery, requestId: number): void {
+    const answer = this.#accept(delivery, requestId);
+    if (answer !== null) this.#effects.push({ tag: 'answer-delivery', requestId, answer });
+  }
+
+  #accept(delivery: Delivery, requestId: number): DeliveryAnswer | null {
+    if (this.#spec === null || delivery.generation !== this.#spec.generation || this.#subtasks === null) {
+      return { tag: 'refused', reason: 'not deployed' };
+    }
+    if (this.#phase === 'stopped') return { tag: 'refused', reason: 'stopped' };
+    const channel = this.#subtasks.channelOf(delivery.edge, delivery.from);
+    if (channel === undefined || delivery.to !== this.#index) return { tag: 'refused', reason: 'no such channel' };
+    return channel.receive(delivery, requestId);
+  }
+
+  #onDelivered(edge: string, to: number, answer: DeliveryAnswer): void {
+    if (answer.tag === 'refused') {
+      throw new EngineError('HOST_LOST', `host ${to} refused rows of ${edge}: ${answer.reason}`);
+    }
+    this.#subtasks?.outputOf(edge, to)?.onAnswered();
+  }
+
+  /** Works for a while; true when there may be more to do at once. */
+  #run(): boolean {
+    if (this.#subtasks === null || (this.#phase !== 'running' && this.#phase !== 'ready')) return false;
+    const stages = this.#subtasks.stages;
+    let done = 0;
+    for (let index = stages.length - 1; index >= 0; index--) {
+      const stage = stages[index] as StageRuntime;
+      const step = stage.step(this.#nowMs, STAGE_BUDGET, this.#sourcesOpen);
+      done += step.done;
+      if (step.aligned) {
+        this.#cut(stage);
+        done++;
+      }
+    }
+    if (this.#nowMs - this.#lastTickMs >= TICK_MS) {
+      this.#lastTickMs = this.#nowMs;
+      for (const stage of stages) stage.tick(this.#nowMs);
+    }
+    return done > 0;
+  }
+
+  /** What every step ends with: deliveries out, answers held back, reports that have come due. */
+  #afterStep(): void {
+    const subtasks = this.#subtasks;
+    if (subtasks === null || this.#phase === 'restoring') return;
+    for (const output of subtasks.remoteOutputs) {
+      const next = output.nextDelivery();
+      if (next !== null) this.#effects.push({ tag: 'deliver', edge: output.edge, to: output.to, ...next });
+    }
+    for (const channel of subtasks.channels) {
+      for (const requestId of channel.releaseHeld()) {
+        this.#effects.push({ tag: 'answer-delivery', requestId, answer: { tag: 'accepted' } });
+      }
+    }
+    this.#reportCheckpoint(subtasks);
+    if (!this.#drainReported && this.#drained()) {
+      this.#drainReported = true;
+      this.#effects.push({ tag: 'report', report: { tag: 'drained' } });
+    }
+    if (this.#graceful && subtasks.quiet) {
+      this.#graceful = false;
+      this.#effects.push({ tag: 'report', report: { tag: 'stopped' } });
+    }
+    const heartbeat = this.#metrics.heartbeat(subtasks, this.#index, this.#nowMs, must(this.#spec, 'spec').settings.heartbeatIntervalMs);
+    if (heartbeat !== null) this.#effects.push({ tag: 'report', report: heartbeat });
+  }
+
+  #reportCheckpoint(subtasks: Subtasks): void {
+    const task = this.#checkpoint;
+    if (task === null || task.reported || !task.complete) return;
+    if (!subtasks.sinks.every((sink) => sink.ready(task.barrier))) return;
+    task.reported = true;
+    this.#cuts.push(task);
+    const cutMs = task.cutMs ?? this.#nowMs;
+    this.#effects.push({
+      tag: 'report',
+      report: {
+        tag: 'checkpointed',
+        ...task.barrier,
+        files: task.files,
+        broadcast: task.broadcast,
+        items: subtasks.sinks.flatMap((sink) => sink.items(task.barrier)),
+        drained: this.#drained(),
+        alignMs: cutMs - task.startedMs,
+        snapshotMs: 0,
+        uploadMs: this.#nowMs - cutMs,
+      },
+    });
+  }
+
+  #commit(epoch: number, items: readonly SinkItem[]): void {
+    const bySink = new Map<string, SinkItem[]>();
+    for (const item of items) bySink.set(item.sink, [...(bySink.get(item.sink) ?? []), item]);
+    if (bySink.size === 0) {
+      this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch, sinks: [] } });
+      return;
+    }
+    if (this.#commits.has(epoch)) return;
+    this.#commits.set(epoch, new Set(bySink.keys()));
+    for (const [sink, own] of bySink) {
+      const requestId = this.#request({ tag: 'commit', epoch, sink });
+      const connector = must(this.#subtasks, 'subtasks').connectorOf(sink);
+      own.sort((left, right) => left.subtask - right.subtask || left.index - right.index);
+      this.#effects.push({ tag: 'commit', requestId, epoch, sink, connector, items: own });
+    }
+  }
+
+  #onCommitted(requestId: number): void {
+    const pending = this.#pending.get(requestId);
+    this.#pending.delete(requestId);
+    if (pending?.tag !== 'commit') return;
+    const open = this.#commits.get(pending.epoch);
+    if (open === undefined) return;
+    open.delete(pending.sink);
+    this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch: pending.epoch, sinks: [pending.sink] } });
+    if (open.size === 0) this.#commits.delete(pending.epoch);
+  }
+
+  #settle(barrier: BarrierId): void {
+    if (this.#subtasks === null) return;
+    for (const sink of this.#subtasks.sinks) sink.settle(barrier);
+    for (const cut of this.#cuts) {
+      if (cut.barrier.epoch !== barrier.epoch || cut.barrier.attempt !== barrier.attempt) continue;
+      for (const position of cut.positions) this.#effects.push({ tag: 'trim', ...position });
+    }
+    this.#cuts = this.#cuts.filter((cut) => cut.barrier.epoch > barrier.epoch);
+  }
+
+  #drained(): boolean {
+    return this.#subtasks !== null && this.#phase !== 'restoring' && this.#subtasks.stages.every((stage) => stage.drained);
+  }
+
+  #stop(): void {
+    this.#effects.push({ tag: 'report', report: { tag: 'stopped' } });
+    this.#release();
+  }
+
+  #fail(report: ErrorReport, operator: string): void {
+    if (this.#phase === 'stopped') return;
+    this.#effects.push({ tag: 'report', report: { tag: 'failed', report, operator } });
+    this.#release();
+  }
+
+  #release(): void {
+    this.#phase = 'stopped';
+    this.#subtasks = null;
+    this.#pending.clear();
+    this.#effects.push({ tag: 'released' });
+  }
+
+  #request(pending: Pending): number {
+    const requestId = this.#nextRequest++;
+    this.#pending.set(requestId, pending);
+    return requestId;
+  }
+
+  #wakeAtMs(): number | null {
+    if (this.#subtasks === null || this.#phase === 'restoring') return null;
+    let wake = this.#nowMs + TICK_MS;
+    for (const stage of this.#subtasks.stages) {
+      const at = stage.wakeAtMs();
+      if (at !== null && at < wake) wake = at;
+    }
+    return wake;
+  }
+}

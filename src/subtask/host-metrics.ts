@@ -1,0 +1,68 @@
+/** What a host tells its leader about itself: counters, watermarks, and the latest problems. */
+import type { ErrorCode } from '../base/errors.ts';
+import { ERROR_CODES } from '../base/errors.ts';
+import type { RowProblem } from '../operators/operator.ts';
+import type { HostReport, JobError, OperatorMetrics } from '../protocol/messages.ts';
+import type { Node } from './node.ts';
+import { OperatorBody } from './operator-body.ts';
+import { SinkNode } from './sink-node.ts';
+import type { Subtasks } from './subtasks.ts';
+
+/** Problems of one heartbeat; more are counted but not shown. */
+const PROBLEMS_MAX = 100;
+const RAW_CHARACTERS_MAX = 500;
+
+export class HostMetrics {
+  #problems: JobError[] = [];
+  #lastHeartbeatMs = -Infinity;
+
+  note(node: Node, kind: 'error' | 'late', problems: readonly RowProblem[], subtask: number, nowMs: number): void {
+    for (const problem of problems) {
+      if (this.#problems.length >= PROBLEMS_MAX) return;
+      const code: ErrorCode = kind === 'late' ? 'LATE_ROW' : problem.code;
+      this.#problems.push({
+        atMs: nowMs,
+        operator: node.operator.id,
+        subtask,
+        code,
+        message: problem.column === '' ? problem.message : `${problem.column}: ${problem.message}`,
+        detail: problem.raw === null ? '' : problem.raw.slice(0, RAW_CHARACTERS_MAX),
+        domain: ERROR_CODES[code].domain,
+      });
+    }
+  }
+
+  /** The next heartbeat goes out at once. */
+  heardFromNewLeader(): void {
+    this.#lastHeartbeatMs = -Infinity;
+  }
+
+  /** The heartbeat when it is due, else null. */
+  heartbeat(subtasks: Subtasks, subtask: number, nowMs: number, intervalMs: number): HostReport | null {
+    if (nowMs - this.#lastHeartbeatMs < intervalMs) return null;
+    this.#lastHeartbeatMs = nowMs;
+    const problems = this.#problems;
+    this.#problems = [];
+    return { tag: 'heartbeat', metrics: this.#metrics(subtasks, subtask), problems };
+  }
+
+  #metrics(subtasks: Subtasks, subtask: number): OperatorMetrics[] {
+    const metrics: OperatorMetrics[] = [];
+    for (const stage of subtasks.stages) {
+      for (const node of stage.nodes) {
+        const { body } = node;
+        const inputs = stage.inputs.filter((input) => input.node === node);
+        metrics.push({
+          ...node.counters,
+          operator: node.operator.id,
+          subtask,
+          watermark: node.watermark === Infinity ? 'end' : node.watermark,
+          stateBytes: body instanceof OperatorBody ? body.operator.stateBytes() : body instanceof SinkNode ? body.sink.bufferedBytes() : 0,
+          stateRows: body instanceof OperatorBody ? body.operator.stateRows() : 0,
+          backpressure: Math.max(0, ...inputs.map((input) => input.channel.fill)),
+        });
+      }
+    }
+    return metrics;
+  }
+}

@@ -1,0 +1,24 @@
+/** An operator as the body of a node. */
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Operator, Output, Watermark } from '../operators/operator.ts';
+import type { NodeBody } from './node.ts';
+
+export class OperatorBody implements NodeBody {
+  readonly operator: Operator;
+
+  constructor(operator: Operator) {
+    this.operator = operator;
+  }
+
+  onBatch(port: number, batch: RecordBatch, output: Output): void {
+    this.operator.onBatch(port, batch, output);
+  }
+
+  onWatermark(watermark: Watermark, output: Output): void {
+    this.operator.onWatermark(watermark, output);
+  }
+
+  onTick(nowMs: number, output: Output): void {
+    this.operator.onTick(nowMs, output);
+  }
+}

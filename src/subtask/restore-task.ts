@@ -1,0 +1,111 @@
+/**
+ * Brings the state of a checkpoint back into freshly built subtasks, whatever parallelism it was
+ * written at: a subtask reads every file whose key range meets its own and keeps the rows it owns.
+ *
+ * Failure: a file that is not what the manifest says (size, hash) breaks the lineage: LINEAGE_BROKEN,
+ * never an older or an empty state.
+ */
+import { must } from '../base/assert.ts';
+import { EngineError } from '../base/errors.ts';
+import { keyRangeOf } from '../base/hash.ts';
+import { contentHash } from '../lineage/content-hash.ts';
+import type { BroadcastState, CheckpointManifest, JsonValue, StateFile } from '../lineage/types.ts';
+import type { OperatorCounters } from '../protocol/messages.ts';
+import type { StateTable } from '../state/state-table.ts';
+import { decodeStateTable } from '../state/table-file.ts';
+import type { Node } from './node.ts';
+import { OperatorBody } from './operator-body.ts';
+import { SourceNode } from './source-node.ts';
+import type { Subtasks } from './subtasks.ts';
+
+export class RestoreTask {
+  readonly #manifest: CheckpointManifest | null;
+  readonly #subtasks: Subtasks;
+  readonly #index: number;
+  readonly #files = new Map<string, StateFile>();
+  readonly #requests = new Map<number, StateFile>();
+  readonly #tables = new Map<string, StateTable[]>();
+  #open = 0;
+
+  constructor(manifest: CheckpointManifest | null, subtasks: Subtasks, index: number) {
+    this.#manifest = manifest;
+    this.#subtasks = subtasks;
+    this.#index = index;
+    for (const file of manifest?.files ?? []) {
+      const node = subtasks.nodes.get(file.operator);
+      if (node === undefined) continue;
+      const own = keyRangeOf(index, subtasks.parallelismOf(file.operator));
+      if (file.keyRange.lower < own.upper && own.lower < file.keyRange.upper) this.#files.set(file.key, file);
+    }
+    this.#open = this.#files.size;
+  }
+
+  get keys(): string[] {
+    return [...this.#files.keys()];
+  }
+
+  get complete(): boolean {
+    return this.#open === 0;
+  }
+
+  requested(requestId: number, key: string): void {
+    this.#requests.set(requestId, must(this.#files.get(key), 'state file'));
+  }
+
+  onFile(requestId: number, bytes: Uint8Array): void {
+    const file = must(this.#requests.get(requestId), 'requested state file');
+    if (bytes.byteLength !== file.size || contentHash(bytes) !== file.hash) {
+      throw new EngineError('LINEAGE_BROKEN', `state file ${file.key} is not the one that was written`, {
+        hint: 'restore the object from a backup, or restart the pipeline without state',
+      });
+    }
+    const own = keyRangeOf(this.#index, this.#subtasks.parallelismOf(file.operator));
+    const table = decodeStateTable(bytes, own);
+    this.#tables.set(file.operator, [...(this.#tables.get(file.operator) ?? []), table]);
+    this.#open--;
+  }
+
+  /** Hands everything to the operators; called once, when complete. */
+  apply(): void {
+    for (const node of this.#subtasks.nodes.values()) {
+      const { body } = node;
+      if (body instanceof OperatorBody) body.operator.restore(this.#tables.get(node.operator.id) ?? []);
+      if (body instanceof SourceNode) body.restore(this.#merged(node, 'offsets'), this.#merged(node, 'partitions'));
+      this.#restoreCounters(node);
+      const watermark = this.#watermarkOf(node);
+      if (watermark !== null && !(body instanceof SourceNode)) node.restoreWatermark(watermark);
+    }
+  }
+
+  /** Entries of all former subtasks in one map: they are keyed by partition, so none collides. */
+  #merged(node: Node, table: string): Record<string, JsonValue> {
+    const merged: Record<string, JsonValue> = {};
+    for (const { value } of this.#entries(node, table)) Object.assign(merged, value);
+    return merged;
+  }
+
+  /** Counters of former subtask i go to the new subtask i modulo the parallelism: their sum is kept. */
+  #restoreCounters(node: Node): void {
+    const parallelism = this.#subtasks.parallelismOf(node.operator.id);
+    for (const { subtask, value } of this.#entries(node, 'counters')) {
+      if (subtask % parallelism !== this.#index) continue;
+      for (const [name, count] of Object.entries(value as Record<keyof OperatorCounters, number>)) {
+        node.counters[name as keyof OperatorCounters] += count;
+      }
+    }
+  }
+
+  /** The lowest watermark of any former subtask: behind a shuffle they were all equal at the barrier. */
+  #watermarkOf(node: Node): number | null {
+    let lowest: number | null = null;
+    for (const { value } of this.#entries(node, 'watermark')) {
+      const watermark = value === 'end' ? Infinity : (value as number);
+      if (lowest === null || watermark < lowest) lowest = watermark;
+    }
+    return lowest;
+  }
+
+  #entries(node: Node, table: string): BroadcastState[] {
+    return (this.#manifest?.broadcast ?? []).filter((entry) => entry.operator === node.operator.id && entry.table === table);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * A sink within a stage, and the items it has staged and not yet seen committed.
+ *
+ * Staged items belong to the next checkpoint that becomes canonical: each snapshot names every item
+ * that is still open, and an item is forgotten only when the leader says that exactly the snapshot
+ * holding it is canonical and committed (`settled`). So an attempt that is given up loses nothing, and a
+ * canonical one is never committed under two epochs.
+ */
+import { must } from '../base/assert.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
+import type { Sink, SinkOutput, StagedObject, StageRequest } from '../connectors/connector.ts';
+import type { SinkItem } from '../lineage/types.ts';
+import type { Output, RowProblem } from '../operators/operator.ts';
+import type { NodeBody } from './node.ts';
+
+type OpenItem = { index: number; staged: StagedObject | null };
+
+/** What the host does for a sink. */
+export type SinkPort = {
+  stage(sink: SinkNode, index: number, request: StageRequest): void;
+  preview(sink: SinkNode, rows: Uint8Array, count: number): void;
+};
+
+export class SinkNode implements NodeBody, SinkOutput {
+  readonly operator: string;
+  readonly sink: Sink;
+  readonly #port: SinkPort;
+  readonly #subtask: number;
+  #items: OpenItem[] = [];
+  #nextIndex = 0;
+  #snapshots: { barrier: BarrierId; items: OpenItem[] }[] = [];
+  /** Label of rows received now: the number the next checkpoint will have, unless epochs are skipped. */
+  #epoch: number;
+  #output: Output | null = null;
+
+  constructor(operator: string, subtask: number, sink: Sink, epoch: number, port: SinkPort) {
+    this.operator = operator;
+    this.sink = sink;
+    this.#subtask = subtask;
+    this.#epoch = epoch;
+    this.#port = port;
+  }
+
+  onBatch(_port: number, batch: RecordBatch, output: Output): void {
+    this.#output = output;
+    this.sink.onBatch(batch, this.#epoch, this);
+  }
+
+  onWatermark(): void {}
+
+  onTick(): void {}
+
+  stage(request: StageRequest): void {
+    const index = this.#nextIndex++;
+    this.#items.push({ index, staged: null });
+    this.#port.stage(this, index, request);
+  }
+
+  preview(rows: Uint8Array, count: number): void {
+    this.#port.preview(this, rows, count);
+  }
+
+  fail(problems: readonly RowProblem[]): void {
+    must(this.#output, 'output of the batch under way').fail(problems);
+  }
+
+  onStaged(index: number, staged: StagedObject): void {
+    for (const item of this.#items) if (item.index === index) item.staged = staged;
+  }
+
+  /** Stages what is left and notes the open items as those of `barrier`. */
+  snapshot(barrier: BarrierId): void {
+    this.sink.onBarrier(Math.max(barrier.epoch, this.#epoch), this);
+    this.#epoch = Math.max(this.#epoch, barrier.epoch + 1);
+    this.#snapshots.push({ barrier, items: [...this.#items] });
+  }
+
+  /** Whether everything the snapshot of `barrier` names has been staged. */
+  ready(barrier: BarrierId): boolean {
+    return this.#at(barrier).every((item) => item.staged !== null);
+  }
+
+  /** The items of the snapshot of `barrier`, all staged. */
+  items(barrier: BarrierId): SinkItem[] {
+    return this.#at(barrier).map((item) => ({
+      sink: this.operator,
+      subtask: this.#subtask,
+      index: item.index,
+      payload: { ...must(item.staged, 'staged object') },
+    }));
+  }
+
+  /** Forgets the items that the canonical and committed checkpoint `barrier` held. */
+  settle(barrier: BarrierId): void {
+    const settled = this.#snapshots.find((snapshot) => sameBarrier(snapshot.barrier, barrier));
+    if (settled === undefined) return;
+    const gone = new Set(settled.items);
+    this.#items = this.#items.filter((item) => !gone.has(item));
+    this.#snapshots = this.#snapshots.filter((snapshot) => snapshot.barrier.epoch > barrier.epoch);
+    for (const snapshot of this.#snapshots) snapshot.items = snapshot.items.filter((item) => !gone.has(item));
+  }
+
+  #at(barrier: BarrierId): OpenItem[] {
+    return must(
+      this.#snapshots.find((snapshot) => sameBarrier(snapshot.barrier, barrier)),
+      'snapshot of the barrier',
+    ).items;
+  }
+}
+
+const sameBarrier = (left: BarrierId, right: BarrierId): boolean =>
+  left.epoch === right.epoch && left.attempt === right.attempt;

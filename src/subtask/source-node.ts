@@ -1,0 +1,182 @@
+/**
+ * A source within a stage: polls the connector, computes generated columns, gives rows their event
+ * time, and announces watermarks in their exact place between rows.
+ *
+ * Place in the walk: stage 5. A source only moves while its stage lets it (`step`), so the offsets taken
+ * at a barrier cover exactly the rows that were emitted before it.
+ */
+import { assert, must } from '../base/assert.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { filterBatch } from '../batch/take.ts';
+import type { Field, Schema } from '../batch/types.ts';
+import type { ReadResult, Source, SourceStep } from '../connectors/connector.ts';
+import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import type { SourceSpec } from '../graph/graph.ts';
+import type { JsonValue } from '../lineage/types.ts';
+import { problemsOf, rowJson } from '../operators/row-json.ts';
+import { WatermarkGenerator, type WatermarkState } from '../operators/watermark-generator.ts';
+import type { LogPosition } from './checkpoint-task.ts';
+import type { Node, NodeBody } from './node.ts';
+import type { SubtaskPort } from './subtasks.ts';
+
+export class SourceNode implements NodeBody {
+  readonly operator: string;
+  ended = false;
+  /** When the source wants to be polled again; null: not before a read is answered. */
+  wakeAtMs: number | null = 0;
+  readonly #spec: SourceSpec;
+  readonly #source: Source;
+  readonly #port: SubtaskPort;
+  readonly #physical: Schema;
+  readonly #computed: readonly CompiledExpr[] | null;
+  #generator: WatermarkGenerator | null = null;
+  #node: Node | null = null;
+  #announced = false;
+
+  constructor(operator: string, spec: SourceSpec, source: Source, port: SubtaskPort) {
+    this.operator = operator;
+    this.#spec = spec;
+    this.#source = source;
+    this.#port = port;
+    this.#physical = spec.physical.map(({ name, type, nullable }): Field => ({ name, type, nullable }));
+    this.#computed = spec.computed === null ? null : spec.computed.map(compileExpr);
+  }
+
+  /** Called once, with the node this is the body of. */
+  attach(node: Node): void {
+    this.#node = node;
+    this.#generator = new WatermarkGenerator(this.#spec.watermark, node.operator.schema, this.#source.partitions);
+  }
+
+  onBatch(): void {
+    assert(false, 'a source receives no rows');
+  }
+
+  onWatermark(): void {}
+
+  onTick(): void {}
+
+  onRead(partition: number, result: ReadResult): void {
+    this.wakeAtMs = 0;
+    if (result.tag === 'failed') {
+      this.#port.fail(this.operator, result.report);
+      return;
+    }
+    this.#source.onRead(partition, result);
+  }
+
+  /** Polls once; true when that made progress. */
+  step(nowMs: number): boolean {
+    if (this.ended) return false;
+    if (!this.#announced) {
+      this.#announced = true;
+      this.#announce();
+      if (this.#source.partitions.length === 0) this.#nodeOf().stepAside();
+    }
+    if (this.wakeAtMs === null || this.wakeAtMs > nowMs) return false;
+    const step = this.#source.poll(nowMs);
+    switch (step.tag) {
+      case 'batch':
+        this.#emit(step, nowMs);
+        return true;
+      case 'read':
+        this.#port.read(this.operator, step.partition, step.request);
+        return true;
+      case 'wait':
+        this.wakeAtMs = step.untilMs;
+        return false;
+      case 'partition-ended':
+        this.#generatorOf().onPartitionEnded(step.partition);
+        this.#announce();
+        return true;
+      case 'ended':
+        this.ended = true;
+        if (this.#nodeOf().watermark !== Infinity) this.#nodeOf().advance(Infinity);
+        return true;
+      case 'failed':
+        this.#port.fail(this.operator, step.report);
+        return false;
+    }
+  }
+
+  /** Lets the clock act on idle and silent partitions. */
+  tick(nowMs: number): void {
+    if (this.ended || !this.#announced) return;
+    this.#generatorOf().onTick(nowMs);
+    this.#announce();
+  }
+
+  offsets(): { [partition: string]: JsonValue } {
+    return this.#source.snapshot();
+  }
+
+  partitionState(): { [partition: string]: JsonValue } {
+    return this.#generatorOf().snapshot();
+  }
+
+  /** How far each partition of an http table has been read. */
+  positions(): LogPosition[] {
+    if (this.#spec.connector.connector !== 'http') return [];
+    return Object.entries(this.offsets()).map(([partition, offset]) => {
+      assert(typeof offset === 'number', 'offsets of a log are numbers');
+      return { table: this.#spec.table, partition: Number(partition), offset };
+    });
+  }
+
+  restore(offsets: Record<string, JsonValue>, partitions: Record<string, JsonValue>): void {
+    this.#source.restore(offsets);
+    this.#generatorOf().restore(partitions as WatermarkState);
+  }
+
+  #emit(step: SourceStep & { tag: 'batch' }, nowMs: number): void {
+    const node = this.#nodeOf();
+    node.counters.rowsIn += step.batch.rows + step.problems.length;
+    node.counters.batchesIn++;
+    if (step.problems.length > 0) node.fail(step.problems);
+    const computed = this.#compute(step.batch, node);
+    const { segments, problems } = this.#generatorOf().onBatch(step.partition, computed, nowMs);
+    if (problems.length > 0) node.fail(problems);
+    for (const segment of segments) {
+      this.#advance(segment.watermarkBefore);
+      node.emit(segment.batch);
+    }
+    this.#announce();
+  }
+
+  /** The output columns of a decoded batch, without the rows whose generated columns failed. */
+  #compute(batch: RecordBatch, node: Node): RecordBatch {
+    if (this.#computed === null) return batch;
+    const errors = new RowErrors(batch.rows);
+    const columns = this.#computed.map((expr) => expr(batch, errors));
+    const output = { ...batch, columns };
+    if (!errors.failed) return output;
+    node.fail(problemsOf(errors, (row) => rowJson(batch, this.#physical, row)));
+    const keep = new Uint8Array(batch.rows);
+    for (let row = 0; row < batch.rows; row++) keep[row] = errors.hasFailed(row) ? 0 : 1;
+    return filterBatch(output, keep);
+  }
+
+  #announce(): void {
+    const generator = this.#generatorOf();
+    this.#advance(generator.watermark);
+    if (this.#source.partitions.length === 0) return;
+    if (generator.idle) this.#nodeOf().stepAside();
+    else this.#nodeOf().stepBack();
+  }
+
+  #advance(watermark: number | null): void {
+    const node = this.#nodeOf();
+    if (watermark === null || (node.watermark !== null && watermark <= node.watermark)) return;
+    node.stepBack();
+    node.advance(watermark);
+  }
+
+  #nodeOf(): Node {
+    return must(this.#node, 'node of the source');
+  }
+
+  #generatorOf(): WatermarkGenerator {
+    return must(this.#generator, 'watermark generator of the source');
+  }
+}

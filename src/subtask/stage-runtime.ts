@@ -1,0 +1,185 @@
+/**
+ * One stage on one subtask: its nodes, input channels, sources and barrier alignment.
+ *
+ * `step` does a bounded piece of work and never waits. A stage works only while none of its output
+ * channels is full and, per input, while that input is not blocked by an alignment.
+ *
+ * Invariants: INV-44 at the snapshot for a barrier every row before it, and none after it, has been
+ * processed by every node of the stage; the barrier leaves on every output channel right behind
+ * the rows the snapshot covers.
+ */
+import { assert, must } from '../base/assert.ts';
+import { decodeBatch } from '../batch/ipc.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Schema } from '../batch/types.ts';
+import { BarrierAligner, type BarrierId } from '../checkpoint/barrier-aligner.ts';
+import type { Stage } from '../graph/graph.ts';
+import { InputChannel, type QueuedFrame } from './channels.ts';
+import type { Node } from './node.ts';
+import type { ShuffleEdge } from './shuffle-edge.ts';
+import type { SourceNode } from './source-node.ts';
+
+/** Name of the pseudo input of a stage that reads sources. */
+const SOURCES = 'sources';
+
+export type StageInput = { channel: InputChannel; node: Node; schema: Schema };
+
+export class StageRuntime {
+  readonly stage: Stage;
+  /** In dataflow order. */
+  readonly nodes: readonly Node[];
+  readonly sources: readonly SourceNode[];
+  readonly inputs: readonly StageInput[];
+  readonly outputs: readonly ShuffleEdge[];
+  readonly #aligner: BarrierAligner;
+  #endSent = false;
+  #nextInput = 0;
+
+  constructor(stage: Stage, nodes: readonly Node[], sources: readonly SourceNode[], inputs: readonly StageInput[], outputs: readonly ShuffleEdge[]) {
+    this.stage = stage;
+    this.nodes = nodes;
+    this.sources = sources;
+    this.inputs = inputs;
+    this.outputs = outputs;
+    const names = inputs.map((input) => input.channel.key);
+    if (sources.length > 0) names.push(SOURCES);
+    this.#aligner = new BarrierAligner(names);
+  }
+
+  /** Every source and input channel has ended and nothing is queued. */
+  get ended(): boolean {
+    return this.sources.every((source) => source.ended) && this.inputs.every(({ channel }) => channel.ended);
+  }
+
+  /** Ended, and everything emitted has left the host. */
+  get drained(): boolean {
+    return this.#endSent && this.outputs.every((edge) => edge.drained);
+  }
+
+  get outputFull(): boolean {
+    return this.outputs.some((edge) => edge.full);
+  }
+
+  /** The leader began a checkpoint; true when the stage must be snapshotted now. */
+  announce(barrier: BarrierId): boolean {
+    if (this.sources.length > 0) return this.#aligner.arrive(SOURCES, barrier);
+    return this.#aligner.announce(barrier);
+  }
+
+  get aligning(): BarrierId | null {
+    return this.#aligner.current;
+  }
+
+  /**
+   * Does at most `budget` units of work (a unit is one batch or frame).
+   * @returns units done, and whether a snapshot is due right now (call `finishBarrier` before any other step)
+   */
+  step(nowMs: number, budget: number, sourcesOpen: boolean): { done: number; aligned: boolean } {
+    let done = 0;
+    while (done < budget && !this.outputFull) {
+      const frame = this.#takeFrame();
+      if (frame !== null) {
+        done++;
+        if (this.#process(frame.input, frame.frame)) return { done, aligned: true };
+        continue;
+      }
+      if (!sourcesOpen || this.sources.length === 0 || this.#aligner.isBlocked(SOURCES)) break;
+      let progressed = false;
+      for (const source of this.sources) {
+        if (source.step(nowMs)) {
+          progressed = true;
+          done++;
+        }
+      }
+      if (this.sources.every((source) => source.ended) && this.#aligner.end(SOURCES)) return { done, aligned: true };
+      if (!progressed) break;
+    }
+    this.#sendEnd();
+    return { done, aligned: false };
+  }
+
+  /** Tells operators the time: flushes by the clock, idle sources. */
+  tick(nowMs: number): void {
+    if (this.#aligner.current === null) for (const source of this.sources) source.tick(nowMs);
+    for (const node of this.nodes) node.body.onTick(nowMs, node);
+  }
+
+  /** Sends the barrier on (unless everything downstream knows this stage has ended) and lets the inputs flow again; the snapshot has been taken. */
+  finishBarrier(): void {
+    const barrier = must(this.#aligner.current, 'barrier under alignment');
+    if (!this.#endSent) for (const edge of this.outputs) edge.barrier(barrier);
+    this.#aligner.release();
+    this.#sendEnd();
+  }
+
+  /** When the clock alone gives this stage work; null: never. */
+  wakeAtMs(): number | null {
+    let wake: number | null = null;
+    for (const source of this.sources) {
+      const at = source.wakeAtMs;
+      if (at !== null && (wake === null || at < wake)) wake = at;
+    }
+    return wake;
+  }
+
+  /** Round robin over the channels that have a frame and are not blocked. */
+  #takeFrame(): { input: StageInput; frame: QueuedFrame } | null {
+    const count = this.inputs.length;
+    for (let offset = 0; offset < count; offset++) {
+      const index = (this.#nextInput + offset) % count;
+      const input = this.inputs[index] as StageInput;
+      if (input.channel.empty || this.#aligner.isBlocked(input.channel.key)) continue;
+      this.#nextInput = (index + 1) % count;
+      return { input, frame: input.channel.shift() };
+    }
+    return null;
+  }
+
+  /** Processes one frame; true when it completed an alignment. */
+  #process(input: StageInput, frame: QueuedFrame): boolean {
+    const { channel, node } = input;
+    switch (frame.tag) {
+      case 'batch':
+        node.receive(channel.port, frame.batch);
+        return false;
+      case 'data': {
+        const batch: RecordBatch = decodeBatch(input.schema, frame.bytes);
+        node.counters.bytesIn += frame.bytes.byteLength;
+        node.receive(channel.port, batch);
+        return false;
+      }
+      case 'watermark':
+        channel.watermark = frame.value === 'end' ? Infinity : frame.value;
+        this.#mergeChannelWatermarks(node, channel.port);
+        return false;
+      case 'barrier':
+        return this.#aligner.arrive(channel.key, frame);
+      case 'end':
+        channel.ended = true;
+        channel.watermark = Infinity;
+        this.#mergeChannelWatermarks(node, channel.port);
+        return this.#aligner.end(channel.key);
+    }
+  }
+
+  /** A port's watermark is the minimum over its channels that are not idle; ended ones count as infinity. */
+  #mergeChannelWatermarks(node: Node, port: number): void {
+    let merged = Infinity;
+    let active = 0;
+    for (const { channel, node: target } of this.inputs) {
+      if (target !== node || channel.port !== port || channel.watermark === 'idle') continue;
+      if (channel.watermark === null) return;
+      active++;
+      if (channel.watermark < merged) merged = channel.watermark;
+    }
+    node.receiveWatermark(port, active === 0 ? 'idle' : merged);
+  }
+
+  /** Once everything has ended, says so downstream. */
+  #sendEnd(): void {
+    if (this.#endSent || !this.ended || this.#aligner.current !== null) return;
+    assert(this.inputs.every(({ channel }) => channel.empty), 'an ended channel has nothing queued');
+    this.#endSent = true;
+    for (const edge of this.outputs) edge.end();
+  }
+}
