@@ -12,8 +12,8 @@
 import { assert } from '../base/assert.ts';
 import type { ErrorReport } from '../base/errors.ts';
 import { currentGenerationCodec } from './codec.ts';
-import { broken, readCheckpoint, readCurrent, readRecord, unavailable } from './context.ts';
-import type { Broken, CurrentRead, LineageContext, Unavailable } from './context.ts';
+import { broken, readCheckpoint, readCurrent, readRecord, suspect, unavailable } from './context.ts';
+import type { Broken, CurrentRead, LineageContext, Stopped, Unavailable } from './context.ts';
 import { isMine } from './derive.ts';
 import { currentGrows, floorBelowTip, tipIsReady } from './invariants.ts';
 import { planDeletion, resolveFloor } from './resolve.ts';
@@ -41,14 +41,14 @@ export function* collectGarbage(ctx: LineageContext, tip: Tip, keep: number): Li
   if (floor === null) return { tag: 'skipped', reason: 'nothing-due' };
   assert(floorBelowTip(floor, tip), 'the tip stays');
   const plan = yield* planKept(ctx, floor);
-  if (plan.tag !== 'kept') return skipped(plan);
+  if (plan.tag !== 'kept') return skipped(plan.tag === 'broken' ? yield* suspect(ctx, plan) : plan);
   const moved = yield* moveFloor(ctx, current, floor);
-  if (moved.tag === 'fenced') return { tag: 'skipped', reason: 'fenced' };
   if (moved.tag !== 'moved') return skipped(moved);
   return yield* deleteBelow(ctx, floor, plan.files);
 }
 
-function skipped(why: Broken | Unavailable): CollectOutcome {
+function skipped(why: Stopped): CollectOutcome {
+  if (why.tag === 'fenced') return { tag: 'skipped', reason: 'fenced' };
   return { tag: 'skipped', reason: why.tag === 'broken' ? 'unreadable' : 'unavailable', report: why.report };
 }
 
@@ -65,7 +65,7 @@ function* moveFloor(
   ctx: LineageContext,
   owned: CurrentRead,
   floor: number,
-): Lineage<{ tag: 'moved' } | { tag: 'fenced' } | Broken | Unavailable> {
+): Lineage<{ tag: 'moved' } | Stopped> {
   const after: CurrentGeneration = { ...owned.value, floor, writeId: ctx.nextWriteId(), updatedAtMs: ctx.nowMs };
   assert(currentGrows(owned.value, after), 'the floor only moves on');
   const body = currentGenerationCodec.encode(after);
@@ -75,7 +75,7 @@ function* moveFloor(
     if (written.tag === 'unanswered') return unavailable(written.message);
     const present = yield* readCurrent(ctx.paths);
     if (present.tag !== 'found') return present;
-    if (!isMine(present.value, ctx.generation, ctx.me)) return { tag: 'fenced' };
+    if (!isMine(present.value, ctx.generation, ctx.me)) return { tag: 'fenced', by: present.value };
     if (present.value.floor === floor) return { tag: 'moved' };
     if (attempt === STORE_ATTEMPTS_MAX || present.etag !== owned.etag) return unavailable('the floor did not move');
     yield* pauseAfter(attempt);

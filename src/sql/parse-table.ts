@@ -25,6 +25,9 @@ function parseJoin(stream: TokenStream, left: TableReference): Join | null {
   const kind = parseJoinKind(stream);
   if (kind === null) return natural ? stream.fail('a join', ['JOIN', 'LEFT', 'RIGHT', 'FULL', 'INNER']) : null;
   const keyword = stream.previous.span;
+  if (natural && kind === 'cross') {
+    stream.reject('SYNTAX', 'a join is either NATURAL or CROSS', { hint: 'leave one of the two out', span: keyword });
+  }
   const right = parseTableOperand(stream);
   let constraint: JoinConstraint | null = null;
   if (natural) constraint = { tag: 'natural', span: keyword };

@@ -434,7 +434,7 @@ export class HostMachine {
     if (this.#subtasks === null || this.#phase === 'restoring') return null;
     let wake = this.#nowMs + TICK_MS;
     for (const stage of this.#subtasks.stages) {
-      const at = stage.wakeAtMs();
+      const at = stage.wakeAtMs(this.#nowMs);
       if (at !== null && at < wake) wake = at;
     }
     return wake;

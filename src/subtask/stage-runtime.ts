@@ -112,12 +112,13 @@ export class StageRuntime {
     this.#sendEnd();
   }
 
-  /** When the clock alone gives this stage work; null: never. */
-  wakeAtMs(): number | null {
+  /** When, after `nowMs`, the clock alone gives this stage work; null: never. */
+  wakeAtMs(nowMs: number): number | null {
     let wake: number | null = null;
     for (const source of this.sources) {
       const at = source.wakeAtMs;
-      if (at !== null && (wake === null || at < wake)) wake = at;
+      // What was due already has been polled, or waits for something that is an event of its own.
+      if (at !== null && at > nowMs && (wake === null || at < wake)) wake = at;
     }
     return wake;
   }
