@@ -1,0 +1,31 @@
+/** What a table's WITH options say about the bytes of its rows. All plain JSON: it travels in plans. */
+import type { LiteralLike } from '../batch/constant-column.ts';
+import type { Field } from '../batch/types.ts';
+
+/** How timestamps are written. Numbers have no unit of their own, so a number needs one of the `unix` forms. */
+export type TimestampFormat = 'rfc3339' | 'unix_seconds' | 'unix_millis' | 'unix_micros' | 'unix_nanos';
+
+export const TIMESTAMP_UNITS: readonly TimestampFormat[] = ['unix_seconds', 'unix_millis', 'unix_micros', 'unix_nanos'];
+
+export type FormatSpec = {
+  tag: 'json';
+  /** null: not declared; text is read and written as RFC 3339, a number is refused. */
+  timestampFormat: TimestampFormat | null;
+  /** How DECIMAL is written; both forms are read. */
+  decimalEncoding: 'number' | 'string';
+  /** The one TEXT column of the table holds each row's JSON text. */
+  unstructured: boolean;
+  /** What the reader of a table does with rejected rows; decoding itself only reports them. */
+  badData: 'fail' | 'drop' | 'dead_letter';
+};
+
+export const JSON_FORMAT: FormatSpec = {
+  tag: 'json',
+  timestampFormat: null,
+  decimalEncoding: 'number',
+  unstructured: false,
+  badData: 'fail',
+};
+
+/** A column to decode. `default` is what a missing key means; null: it means NULL or, for NOT NULL, a rejected row. */
+export type DecodeColumn = Field & { default: LiteralLike };

@@ -1,0 +1,233 @@
+/**
+ * The column buffers a decoder writes into, by row number.
+ *
+ * A row may be written any number of times before the next one starts: the last write wins, so a
+ * rejected row is simply overwritten. `present` holds ones except where `setNull` wrote.
+ */
+import { assert } from '../base/assert.ts';
+import { constantColumn } from '../batch/constant-column.ts';
+import { bitmapBytes, setBit } from '../batch/column.ts';
+import type { BooleanColumn, Column, DecimalColumn, Float64Column, Int32Column, Int64Column, TextColumn } from '../batch/column.ts';
+import type { Field, SqlType } from '../batch/types.ts';
+import type { DecodeColumn } from './format.ts';
+
+export const BOOLEAN_KIND = 0;
+export const INT32_KIND = 1;
+export const INT64_KIND = 2;
+export const FLOAT64_KIND = 3;
+export const DECIMAL_KIND = 4;
+export const TEXT_KIND = 5;
+export const TIMESTAMP_KIND = 6;
+export const STRUCT_KIND = 7;
+
+const KINDS: Readonly<Record<SqlType['tag'], number>> = {
+  boolean: BOOLEAN_KIND,
+  int32: INT32_KIND,
+  int64: INT64_KIND,
+  interval: INT64_KIND,
+  float64: FLOAT64_KIND,
+  decimal: DECIMAL_KIND,
+  text: TEXT_KIND,
+  timestamp: TIMESTAMP_KIND,
+  struct: STRUCT_KIND,
+};
+
+/** Words of one value in `Slot.words`. */
+const WORD_COUNTS = [1, 1, 2, 0, 4, 0, 2, 0];
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Slots by name: exactly, or else in any case. */
+export class SlotNames {
+  readonly #exact = new Map<string, Slot>();
+  readonly #folded = new Map<string, Slot>();
+
+  constructor(slots: readonly Slot[]) {
+    for (const slot of slots) {
+      this.#exact.set(slot.name, slot);
+      const folded = slot.name.toLowerCase();
+      if (!this.#folded.has(folded)) this.#folded.set(folded, slot);
+    }
+  }
+
+  find(name: string): Slot | null {
+    return this.#exact.get(name) ?? this.#folded.get(name.toLowerCase()) ?? null;
+  }
+}
+
+export class Slot {
+  readonly name: string;
+  /** The name for messages: `column` or `column.field`. */
+  readonly path: string;
+  readonly type: SqlType;
+  readonly kind: number;
+  readonly nullable: boolean;
+  readonly precision: number;
+  readonly scale: number;
+  readonly children: readonly Slot[];
+  readonly names: SlotNames | null;
+  /** Numbers each row so that a second value of one row is noticed. */
+  stamp = 0;
+  nulls = false;
+  present: Uint8Array = NO_BYTES;
+  /** Booleans one word, int32 one, int64 and timestamps two, decimals four a value. */
+  words: Int32Array = new Int32Array(0);
+  floats: Float64Array = new Float64Array(0);
+  /** Text of row r starts at offsets[r] of `heap`. */
+  offsets: Int32Array = new Int32Array(1);
+  heap: Uint8Array = NO_BYTES;
+  /** Timestamps: text of the minute seen last, and its seconds since 1970; NaN before the first. */
+  readonly minuteText = new Uint8Array(16);
+  minuteSeconds = Number.NaN;
+  readonly #fallback: Column | null;
+
+  constructor(field: Field | DecodeColumn, prefix: string) {
+    this.name = field.name;
+    this.path = prefix + field.name;
+    this.type = field.type;
+    this.kind = KINDS[field.type.tag];
+    this.nullable = field.nullable;
+    this.precision = field.type.tag === 'decimal' ? field.type.precision : 0;
+    this.scale = field.type.tag === 'decimal' ? field.type.scale : 0;
+    const path = `${this.path}.`;
+    this.children = field.type.tag === 'struct' ? field.type.fields.map((child) => new Slot(child, path)) : [];
+    this.names = field.type.tag === 'struct' ? new SlotNames(this.children) : null;
+    const literal = 'default' in field ? field.default : null;
+    this.#fallback = literal === null ? null : constantColumn(field.type, literal, 1);
+  }
+
+  get hasDefault(): boolean {
+    return this.#fallback !== null;
+  }
+
+  /** Fresh buffers for up to `capacity` rows; those of the last batch were handed on. */
+  start(capacity: number, heapBytes: number): void {
+    this.nulls = false;
+    this.present = NO_BYTES;
+    this.words = new Int32Array(capacity * (WORD_COUNTS[this.kind] as number));
+    if (this.kind === FLOAT64_KIND) this.floats = new Float64Array(capacity);
+    if (this.kind === TEXT_KIND) {
+      this.offsets = new Int32Array(capacity + 1);
+      this.heap = new Uint8Array(heapBytes);
+    }
+    for (const child of this.children) child.start(capacity, heapBytes);
+  }
+
+  /** Room for `capacity` rows, keeping what there is. */
+  grow(capacity: number): void {
+    if (this.nulls) {
+      const present = new Uint8Array(capacity).fill(1);
+      present.set(this.present);
+      this.present = present;
+    }
+    const words = new Int32Array(capacity * (WORD_COUNTS[this.kind] as number));
+    words.set(this.words);
+    this.words = words;
+    if (this.kind === FLOAT64_KIND) {
+      const floats = new Float64Array(capacity);
+      floats.set(this.floats);
+      this.floats = floats;
+    }
+    if (this.kind === TEXT_KIND) {
+      const offsets = new Int32Array(capacity + 1);
+      offsets.set(this.offsets);
+      this.offsets = offsets;
+    }
+    for (const child of this.children) child.grow(capacity);
+  }
+
+  /** Room for `size` more bytes of text in this row. */
+  growHeap(row: number, size: number): void {
+    const used = this.offsets[row] as number;
+    const heap = new Uint8Array(Math.max(this.heap.length * 2, used + size));
+    heap.set(this.heap.subarray(0, used));
+    this.heap = heap;
+  }
+
+  setNull(row: number, capacity: number): void {
+    if (!this.nulls) {
+      this.nulls = true;
+      this.present = new Uint8Array(capacity).fill(1);
+    }
+    this.present[row] = 0;
+    if (this.kind === TEXT_KIND) this.offsets[row + 1] = this.offsets[row] as number;
+    for (const child of this.children) child.setNull(row, capacity);
+  }
+
+  /** Takes back what `setNull` did to this row. */
+  clearNull(row: number): void {
+    if (this.nulls) this.present[row] = 1;
+    for (const child of this.children) child.clearNull(row);
+  }
+
+  /** Writes the declared default. */
+  setDefault(row: number): void {
+    const column = this.#fallback;
+    assert(column !== null, 'a default is declared');
+    switch (this.kind) {
+      case BOOLEAN_KIND:
+        this.words[row] = ((column as BooleanColumn).bits[0] as number) & 1;
+        break;
+      case INT32_KIND:
+        this.words[row] = (column as Int32Column).values[0] as number;
+        break;
+      case FLOAT64_KIND:
+        this.floats[row] = (column as Float64Column).values[0] as number;
+        break;
+      case TEXT_KIND: {
+        const { bytes } = column as TextColumn;
+        const start = this.offsets[row] as number;
+        if (this.heap.length - start < bytes.length) this.growHeap(row, bytes.length);
+        this.heap.set(bytes, start);
+        this.offsets[row + 1] = start + bytes.length;
+        break;
+      }
+      default: {
+        const { words } = column as Int64Column | DecimalColumn;
+        this.words.set(words, row * words.length);
+      }
+    }
+  }
+
+  /** The first `rows` values as a column; the slot must be started again before it is used further. */
+  finish(rows: number): Column {
+    const common = { length: rows, validity: this.#validity(rows) };
+    const { type } = this;
+    switch (type.tag) {
+      case 'boolean': {
+        const bits = new Uint8Array(bitmapBytes(rows));
+        for (let row = 0; row < rows; row++) if (this.words[row] === 1) setBit(bits, row);
+        return { tag: 'boolean', type, ...common, bits };
+      }
+      case 'int32':
+        return { tag: 'int32', type, ...common, values: this.words.subarray(0, rows) };
+      case 'float64':
+        return { tag: 'float64', type, ...common, values: this.floats.subarray(0, rows) };
+      case 'decimal':
+        return { tag: 'decimal', type, ...common, words: this.words.subarray(0, rows * 4) };
+      case 'text': {
+        const end = this.offsets[rows] as number;
+        // A mostly empty buffer is not worth keeping alive.
+        const bytes = end * 2 < this.heap.length ? this.heap.slice(0, end) : this.heap.subarray(0, end);
+        return { tag: 'text', type, ...common, offsets: this.offsets.subarray(0, rows + 1), bytes };
+      }
+      case 'struct':
+        return { tag: 'struct', type, ...common, children: this.children.map((child) => child.finish(rows)) };
+      default: {
+        const tag = type.tag === 'timestamp' ? 'timestamp' : 'int64';
+        return { tag, type, ...common, words: this.words.subarray(0, rows * 2) };
+      }
+    }
+  }
+
+  #validity(rows: number): Uint8Array | null {
+    if (!this.nulls) return null;
+    const validity = new Uint8Array(bitmapBytes(rows));
+    let nulls = false;
+    for (let row = 0; row < rows; row++) {
+      if (this.present[row] === 1) setBit(validity, row);
+      else nulls = true;
+    }
+    return nulls ? validity : null;
+  }
+}
