@@ -1,0 +1,121 @@
+/**
+ * From ownership to running: open, deploy, redo, fence, begin.
+ *
+ * Place in the walk: stages 4 and 10. Each function takes one step towards `begin` and is called by `advance` when its
+ * precondition holds and nothing is under way, so that a first start and a start after a reset are the same code: what
+ * a resumed leader finds done is not done again.
+ *
+ * Invariants: INV-40; hosts begin only from the tip as of owning: while they have not begun they are deployed again when
+ * the tip changed under them, afterwards only a tip of their own generation can. A fence has its parent's content unless
+ * it resets. Failure: START_TIMEOUT; a store that does not answer: STORE_FAILED; both cost a generation.
+ */
+import { must } from '../base/assert.ts';
+import type { FenceOutcome } from '../lineage/fence.ts';
+import type { OpenOutcome } from '../lineage/open.ts';
+import type { Tip } from '../lineage/types.ts';
+import type { GenerationSpec } from '../protocol/messages.ts';
+import { end, fail, failWith, persist, send, sendToKnown, specOf, startOperation, updateHost } from './step.ts';
+import type { Step } from './step.ts';
+
+/** Whether the generation has still to forget the state that `tip` holds. */
+export function resetDue(spec: GenerationSpec, tip: Tip): boolean {
+  return spec.reset && tip.manifest !== null && tip.manifest.generation < (spec.resetFrom ?? spec.generation);
+}
+
+/** What hosts that restored from `tip` hold. */
+export function contentOf(tip: Tip): string {
+  return tip.ref === null ? 'new' : tip.ref.ref;
+}
+
+export function open(step: Step): void {
+  step.state.phase = 'opening';
+  startOperation(step, { tag: 'open' }, step.nowMs + specOf(step).settings.startTimeoutMs);
+}
+
+export function onOpened(step: Step, outcome: OpenOutcome): void {
+  if (outcome.tag === 'fenced') return end(step, { tag: 'fenced' });
+  if (outcome.tag !== 'opened') return fail(step, outcome.report);
+  setTip(step, outcome.tip);
+}
+
+/** Makes `tip` the tip and its epoch the one people see. */
+export function setTip(step: Step, tip: Tip): void {
+  const { state } = step;
+  state.tip = tip;
+  state.epoch = tip.epoch;
+  if (tip.committed) state.committedEpoch = tip.epoch;
+}
+
+export function needsDeployment(step: Step): boolean {
+  const { state } = step;
+  return !state.begun && state.restoredFrom !== contentOf(must(state.tip, 'tip'));
+}
+
+/** Every host builds its subtasks from the tip; one that did so from an older tip begins afresh. */
+export function deploy(step: Step): void {
+  const { state } = step;
+  const tip = must(state.tip, 'tip');
+  const spec = specOf(step);
+  state.phase = 'deploying';
+  state.restoredFrom = contentOf(tip);
+  state.activity = { tag: 'deploying', deadlineMs: step.nowMs + spec.settings.startTimeoutMs };
+  for (const index of state.hosts.keys()) {
+    updateHost(step, index, { ready: false, drained: false });
+    send(step, index, { tag: 'deploy', spec, index, checkpoint: tip.manifest });
+  }
+}
+
+/** Running hosts learn the nonce of the leader that takes over. */
+export function adoptHosts(step: Step): void {
+  for (const [index, host] of step.state.hosts.entries()) send(step, index, { tag: 'adopt', drained: host.drained });
+}
+
+/** A resumed leader knows the tip, but not all hosts have answered yet. */
+export function awaitHosts(step: Step): void {
+  step.state.phase = 'deploying';
+  step.state.activity = { tag: 'deploying', deadlineMs: step.nowMs + specOf(step).settings.startTimeoutMs };
+}
+
+export function giveUpHosts(step: Step): void {
+  const silent = [...step.state.hosts.entries()].filter(([, host]) => !host.ready).map(([index]) => index);
+  failWith(step, 'START_TIMEOUT', `host ${silent.join(', ')} did not start in time`);
+}
+
+export function fence(step: Step): void {
+  const { state } = step;
+  const tip = must(state.tip, 'tip');
+  const spec = specOf(step);
+  state.phase = 'fencing';
+  const { codeVersion, parallelism, reason } = spec;
+  const info = { planHash: spec.graph.planHash, codeVersion, parallelism, reason };
+  const operation = { tag: 'fence', tip, options: { reset: resetDue(spec, tip), info } } as const;
+  startOperation(step, operation, step.nowMs + spec.settings.startTimeoutMs);
+}
+
+export function onFenced(step: Step, outcome: FenceOutcome, reset: boolean): void {
+  if (outcome.tag === 'fenced') return end(step, { tag: 'fenced' });
+  if (outcome.tag === 'broken' || outcome.tag === 'unavailable') return fail(step, outcome.report);
+  setTip(step, outcome.tip);
+  if (outcome.tag === 'adopted') return;
+  step.state.fenced = true;
+  if (!reset) step.state.restoredFrom = contentOf(outcome.tip);
+}
+
+/** Sources may read from here on. */
+export function begin(step: Step): void {
+  const { state } = step;
+  const spec = specOf(step);
+  state.phase = 'running';
+  state.begun = true;
+  state.announced = true;
+  state.runningSinceMs ??= step.nowMs;
+  state.settledMs = step.nowMs;
+  persist(step);
+  const data = state.tip?.manifest?.data ?? null;
+  if (data !== null && data.generation === spec.generation) {
+    sendToKnown(step, { tag: 'settled', epoch: data.epoch, attempt: data.attempt });
+  }
+  const hosts = state.hosts.map((host) => must(host.incarnation, 'incarnation of a host that is ready'));
+  sendToKnown(step, { tag: 'begin', hosts });
+  step.effects.push({ tag: 'nudge' });
+}

@@ -1,0 +1,88 @@
+/**
+ * One step in the making: the state so far and the effects in order, with the few verbs that every part uses.
+ *
+ * Invariants: whatever ends a generation is persisted before anybody hears of it; after the end no effect follows.
+ * Failure: none.
+ */
+import { must } from '../base/assert.ts';
+import { ERROR_CODES } from '../base/errors.ts';
+import type { ErrorCode, ErrorReport } from '../base/errors.ts';
+import { LIMITS } from '../base/limits.ts';
+import type { GenerationSpec, HostCommand, JobError, Outcome } from '../protocol/messages.ts';
+import type { LeaderEffect, LineageOperation } from './interface.ts';
+import { persistedOf } from './state.ts';
+import type { HostState, LeaderState } from './state.ts';
+
+/** `state` is this step's own copy: its members may be replaced, but not what they hold. */
+export type Step = { state: LeaderState; effects: LeaderEffect[]; nowMs: number };
+
+export function specOf(step: Step): GenerationSpec {
+  return must(step.state.spec, 'spec of a started leader');
+}
+
+export function persist(step: Step, spec: GenerationSpec | null = null): void {
+  step.effects.push({ tag: 'persist', spec, persisted: persistedOf(step.state) });
+}
+
+export function updateHost(step: Step, index: number, change: Partial<HostState>): void {
+  const host = must(step.state.hosts[index], 'host');
+  step.state.hosts = step.state.hosts.with(index, { ...host, ...change });
+}
+
+/** Sends to the host's known incarnation; `deploy` goes to whoever bears the name. */
+export function send(step: Step, index: number, command: HostCommand): void {
+  const spec = specOf(step);
+  const host = must(step.state.hosts[index], 'host');
+  const sequence = host.commandSequence + 1;
+  updateHost(step, index, { commandSequence: sequence });
+  const envelope = {
+    pipelineId: spec.pipelineId,
+    generation: spec.generation,
+    leader: must(step.state.incarnation, 'incarnation').nonce,
+    host: command.tag === 'deploy' ? null : must(host.incarnation, 'incarnation of a host'),
+    sequence,
+    command,
+  };
+  step.effects.push({ tag: 'send', index, envelope });
+}
+
+/** To every host whose incarnation is known and that has not stopped. */
+export function sendToKnown(step: Step, command: HostCommand): void {
+  for (const [index, host] of step.state.hosts.entries()) {
+    if (host.incarnation !== null && !host.stopped) send(step, index, command);
+  }
+}
+
+/** Begins a workflow that the leader waits for; `deadlineMs` is a time. */
+export function startOperation(step: Step, operation: LineageOperation, deadlineMs: number): void {
+  const id = ++step.state.lastOperationId;
+  step.state.activity = { tag: 'storing', id, operation, deadlineMs, retryAtMs: null };
+  step.effects.push({ tag: 'lineage', id, operation });
+}
+
+/** Ends the generation now. A leader that was replaced as the hosts' leader (`quiet`) leaves them alone. */
+export function end(step: Step, outcome: Outcome, quiet = false): void {
+  const { state } = step;
+  if (state.phase === 'ended') return;
+  state.phase = 'ended';
+  state.outcome = outcome;
+  state.activity = { tag: 'none' };
+  state.collecting = null;
+  state.checkpoint = null;
+  persist(step);
+  if (!quiet) sendToKnown(step, { tag: 'stop', mode: 'immediate' });
+  step.effects.push({ tag: 'nudge' }, { tag: 'ended' });
+}
+
+export function fail(step: Step, report: ErrorReport): void {
+  end(step, { tag: 'failed', report });
+}
+
+export function failWith(step: Step, code: ErrorCode, message: string, hint?: string): void {
+  fail(step, { code, ...ERROR_CODES[code], message, ...(hint === undefined ? {} : { hint }) });
+}
+
+/** Remembers what went wrong, the newest `errorRowsKept` of them. */
+export function noteErrors(step: Step, errors: readonly JobError[]): void {
+  if (errors.length > 0) step.state.errors = [...step.state.errors, ...errors].slice(-LIMITS.errorRowsKept);
+}
