@@ -1,0 +1,248 @@
+/**
+ * Explores, breadth first, every order in which the requests of some actors can take effect, under a budget of faults.
+ *
+ * A state is: the bucket, what the oracle remembers, where each actor stands, and which requests are on their way. A crash needs no
+ * move of its own: a crashed actor is one that never moves again, and every state is checked. Faults that cost budget:
+ * a request takes effect but its answer is lost; a request is on its way and takes effect at any later time; half of a
+ * delete takes effect; a leader dies while its call of the sink is on its way.
+ *
+ * The first violation found is a shortest one; it comes with its trace.
+ */
+import { allocateGeneration } from '../../src/lineage/allocate.ts';
+import { PATHS } from '../harness/lineage-leader.ts';
+import { Actors, PROGRAMS } from './actors.ts';
+import type { ActorPlan, Programs } from './actors.ts';
+import { Buckets } from './bucket.ts';
+import { Oracle, Violation } from './oracle.ts';
+
+export type Exploration = {
+  actors: readonly ActorPlan[];
+  /** Faults of each kind along one history. */
+  losses: number;
+  delays: number;
+  programs?: Programs;
+  /** Stops, not exhausted, at this many states. */
+  statesMax?: number;
+};
+
+export type Report = {
+  states: number;
+  moves: number;
+  /** Length of the longest shortest history. */
+  depth: number;
+  /** States in which nothing can move. */
+  ends: number;
+  exhausted: boolean;
+  violation: { rule: string; trace: string[] } | null;
+};
+
+/** On its way: a request (even: number × 2) or a call of the sink (odd: number × 2 + 1). */
+type Flight = number;
+
+type State = { bucket: number; memory: number; losses: number; delays: number; positions: number[]; flights: Flight[] };
+
+type Move = { text: string; state: State };
+
+/** The place of an actor that died. */
+const DEAD = -1;
+
+export class Explorer {
+  readonly #options: Exploration;
+  readonly #buckets = new Buckets();
+  readonly #oracle: Oracle;
+  readonly #actors: Actors;
+  #moves: Move[] = [];
+
+  constructor(options: Exploration) {
+    this.#options = options;
+    this.#oracle = new Oracle(this.#buckets);
+    this.#actors = new Actors(options.actors, this.#buckets, options.programs ?? PROGRAMS);
+  }
+
+  explore(): Report {
+    const seen = new Map<string, number>();
+    const parents: number[] = [];
+    const texts: string[] = [];
+    const statesMax = this.#options.statesMax ?? Infinity;
+    const report: Report = { states: 0, moves: 0, depth: 0, ends: 0, exhausted: true, violation: null };
+    const add = (state: State, parent: number, text: string): boolean => {
+      const key = keyOf(state);
+      if (seen.has(key)) return false;
+      seen.set(key, parents.length);
+      parents.push(parent);
+      texts.push(text);
+      return true;
+    };
+    const initial = this.#initial();
+    add(initial, -1, 'start');
+    let frontier: { state: State; index: number }[] = [{ state: initial, index: 0 }];
+    for (; frontier.length > 0 && report.exhausted; report.depth++) {
+      const next: { state: State; index: number }[] = [];
+      for (const { state, index } of frontier) {
+        try {
+          this.#expand(state);
+        } catch (thrown) {
+          if (!(thrown instanceof Violation)) throw thrown;
+          report.violation = { rule: thrown.message, trace: traceOf(index, parents, texts) };
+          return { ...report, states: parents.length };
+        }
+        report.moves += this.#moves.length;
+        if (this.#moves.length === 0) report.ends++;
+        for (const move of this.#moves) {
+          if (add(move.state, index, move.text)) next.push({ state: move.state, index: parents.length - 1 });
+        }
+      }
+      frontier = next;
+      if (parents.length >= statesMax) report.exhausted = frontier.length === 0;
+    }
+    return { ...report, states: parents.length };
+  }
+
+  /** Generation 1 is allocated, nobody has moved. */
+  #initial(): State {
+    let { empty: bucket } = this.#buckets;
+    const workflow = allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'first' }, 0);
+    for (let next = workflow.next(); next.done !== true; ) {
+      if (next.value.op === 'pause') throw new Error('no fault, no pause');
+      const applied = this.#buckets.apply(bucket, this.#buckets.internOp(next.value));
+      bucket = applied.bucket;
+      next = workflow.next(this.#buckets.answer(applied.answer));
+    }
+    const { actors, losses, delays } = this.#options;
+    return { bucket, memory: this.#oracle.empty, losses, delays, positions: actors.map((_, actor) => this.#actors.start(actor)), flights: [] };
+  }
+
+  #expand(state: State): void {
+    this.#moves = [];
+    for (let actor = 0; actor < state.positions.length; actor++) this.#moveActor(state, actor);
+    for (let index = 0; index < state.flights.length; index++) this.#land(state, index);
+    if (this.#moves.length === 0) this.#watchEnd(state);
+  }
+
+  #moveActor(state: State, actor: number): void {
+    const at = state.positions[actor] as number;
+    if (at === DEAD || !this.#started(state, actor)) return;
+    const position = this.#actors.position(at);
+    const { intent } = position;
+    const { name } = this.#plan(actor);
+    if (intent.tag === 'threw') throw new Violation(`${name} throws: ${intent.message}`);
+    if (intent.tag === 'ended') {
+      if (position.state.phase === 'broken') throw new Violation(`${name} finds a broken lineage: ${position.state.note}`);
+      if (position.state.note === 'lost while mine') throw new Violation(`${name} lost a claim while it is the owner`);
+      return;
+    }
+    if (intent.tag === 'sink') this.#callSink(state, actor, intent.call);
+    else this.#request(state, actor, intent.op);
+  }
+
+  #started(state: State, actor: number): boolean {
+    const { after } = this.#plan(actor);
+    if (after === null) return true;
+    const at = state.positions[after] as number;
+    return at === DEAD || this.#actors.position(at).intent.tag === 'ended';
+  }
+
+  #request(state: State, actor: number, op: number): void {
+    const plan = this.#plan(actor);
+    const request = this.#buckets.op(op);
+    if (plan.tag === 'leader') this.#oracle.watchIntent(request, plan.plan.me.nonce);
+    const at = state.positions[actor] as number;
+    const text = `${plan.name}: ${describe(request)}`;
+    const applied = this.#buckets.apply(state.bucket, op);
+    const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
+    const after = { ...state, bucket: applied.bucket, memory };
+    const answer = this.#buckets.answer(applied.answer);
+    const next = this.#actors.advance(at, applied.answer);
+    this.#watchOpened(memory, at, next);
+    this.#add(`${text} → ${answer.tag}`, place(after, actor, next));
+    if (request.op !== 'put' && request.op !== 'delete') return;
+    const unanswered = this.#actors.advance(at, null);
+    if (state.losses > 0 && applied.bucket !== state.bucket) {
+      this.#add(`${text} → ${answer.tag}, answer lost`, place({ ...after, losses: state.losses - 1 }, actor, unanswered));
+    }
+    if (state.losses > 0 && request.op === 'delete' && request.keys.length > 1) this.#deleteHalf(state, actor, request.keys, text);
+    if (state.delays > 0) {
+      const flights = [...state.flights, op * 2].sort((left, right) => left - right);
+      this.#add(`${text} → delayed`, place({ ...state, delays: state.delays - 1, flights }, actor, unanswered));
+    }
+  }
+
+  #watchOpened(memory: number, from: number, to: number): void {
+    const { phase, tip } = this.#actors.position(to).state;
+    const opened = this.#actors.position(from).state.phase === 'open' && (phase === 'redo' || phase === 'fence');
+    if (opened && tip !== null) this.#oracle.watchOpened(memory, tip.epoch);
+  }
+
+  #deleteHalf(state: State, actor: number, keys: string[], text: string): void {
+    const half = { op: 'delete', keys: keys.slice(0, keys.length >> 1) } as const;
+    const { bucket } = this.#buckets.apply(state.bucket, this.#buckets.internOp(half));
+    const memory = this.#oracle.watch(state.memory, half, state.bucket, bucket);
+    this.#add(`${text} → half done, dead`, place({ ...state, bucket, memory, losses: state.losses - 1 }, actor, DEAD));
+  }
+
+  #callSink(state: State, actor: number, call: number): void {
+    const plan = this.#plan(actor);
+    const at = state.positions[actor] as number;
+    const text = `${plan.name}: commit epoch ${this.#actors.call(call).epoch}`;
+    const memory = this.#oracle.watchSink(state.memory, this.#actors.call(call));
+    this.#add(text, place({ ...state, memory }, actor, this.#actors.acknowledge(at)));
+    if (state.delays === 0) return;
+    const flights = [...state.flights, call * 2 + 1].sort((left, right) => left - right);
+    this.#add(`${text} → delayed, dead`, place({ ...state, delays: state.delays - 1, flights }, actor, DEAD));
+  }
+
+  #land(state: State, index: number): void {
+    const flight = state.flights[index] as Flight;
+    if (index > 0 && state.flights[index - 1] === flight) return;
+    const flights = state.flights.toSpliced(index, 1);
+    if (flight % 2 === 1) {
+      const call = this.#actors.call((flight - 1) / 2);
+      this.#add(`late: commit epoch ${call.epoch}`, { ...state, flights, memory: this.#oracle.watchSink(state.memory, call) });
+      return;
+    }
+    const request = this.#buckets.op(flight / 2);
+    const applied = this.#buckets.apply(state.bucket, flight / 2);
+    const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
+    const { tag } = this.#buckets.answer(applied.answer);
+    this.#add(`late: ${describe(request)} → ${tag}`, { ...state, flights, memory, bucket: applied.bucket });
+  }
+
+  /** Nothing moves any more: the newest leader, unless it died, has done its work, and all of it is outside. */
+  #watchEnd(state: State): void {
+    const newest = this.#options.actors.length - 1;
+    const plan = this.#plan(newest);
+    const at = state.positions[newest] as number;
+    if (plan.tag !== 'leader' || at === DEAD) return;
+    const { phase, published, note } = this.#actors.position(at).state;
+    if (phase !== 'write' || published !== plan.plan.epochs) throw new Violation(`L1: the newest leader ends as ${phase} ${note}`);
+    const { canonical, lastEpoch, rows } = this.#oracle.memory(state.memory);
+    const data = canonical.filter((each) => each.kind === 'data');
+    if (lastEpoch !== data.at(-1)?.epoch || rows !== data.length) throw new Violation(`I4: ${rows} rows of ${data.length} epochs are committed`);
+  }
+
+  #plan(actor: number): ActorPlan {
+    return this.#options.actors[actor] as ActorPlan;
+  }
+
+  #add(text: string, state: State): void {
+    this.#moves.push({ text, state });
+  }
+}
+
+function place(state: State, actor: number, position: number): State {
+  return { ...state, positions: state.positions.with(actor, position) };
+}
+
+function keyOf({ bucket, memory, losses, delays, positions, flights }: State): string {
+  return `${bucket},${memory},${losses},${delays},${positions.join(',')}|${flights.join(',')}`;
+}
+
+function describe(op: { op: string; key?: string; keys?: string[]; prefix?: string }): string {
+  return `${op.op} ${op.key ?? op.prefix ?? op.keys?.join(' ') ?? ''}`;
+}
+
+function traceOf(index: number, parents: readonly number[], texts: readonly string[]): string[] {
+  const trace: string[] = [];
+  for (let at = index; at >= 0; at = parents[at] as number) trace.push(texts[at] as string);
+  return trace.reverse();
+}

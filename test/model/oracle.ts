@@ -1,0 +1,169 @@
+/**
+ * What must hold, watched from outside: the oracle sees each request that takes effect and remembers what the bucket forgets.
+ *
+ * Rules by their names in the specification of the lineage: I1 one canonical checkpoint an epoch for ever; I2 only canonical
+ * ones are committed, in order; I3 parent chain; I4 a marker means committed; I6 a generation restores from the tip; I8 what
+ * retained checkpoints reference exists unchanged; I9 no name has two writers; and output is exactly once.
+ */
+import { checkpointManifestCodec, committedMarkerCodec, currentGenerationCodec, epochRecordCodec } from '../../src/lineage/codec.ts';
+import type { Codec } from '../../src/lineage/codec.ts';
+import { contentHash } from '../../src/lineage/content-hash.ts';
+import { sameRef } from '../../src/lineage/derive.ts';
+import { currentGrows } from '../../src/lineage/invariants.ts';
+import type { CheckpointManifest, ManifestRef } from '../../src/lineage/types.ts';
+import { PATHS } from '../harness/lineage-leader.ts';
+import type { SinkCall } from '../harness/lineage-leader.ts';
+import type { BucketOp, Buckets, Objects } from './bucket.ts';
+import { Interner } from './interning.ts';
+
+/** One canonical checkpoint, as it was when its record was created. */
+type Canonical = { epoch: number; checkpoint: ManifestRef; kind: 'data' | 'fence'; nonce: string; needsCommit: boolean };
+
+/** All canonical checkpoints from epoch 1, and what the sink's target holds: rows 0 to `rows` − 1. */
+export type Memory = { canonical: readonly Canonical[]; rows: number; lastEpoch: number };
+
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+function demand(condition: boolean, rule: string): asserts condition {
+  if (!condition) throw new Violation(rule);
+}
+
+export class Oracle {
+  readonly #buckets: Buckets;
+  readonly #memories = new Interner<Memory>();
+  readonly #hashes = new Map<number, string>();
+  readonly #whole = new Set<number>();
+  readonly empty: number;
+
+  constructor(buckets: Buckets) {
+    this.#buckets = buckets;
+    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0 });
+  }
+
+  memory(number: number): Memory {
+    return this.#memories.value(number);
+  }
+
+  /** The memory after a request that changed the bucket from `before` to `after`; throws a `Violation`. */
+  watch(memory: number, op: BucketOp, before: number, after: number): number {
+    if (before === after) return memory;
+    let next = memory;
+    if (op.op === 'put') {
+      const name = PATHS.parse(op.key);
+      if (name?.tag === 'record') next = this.#watchRecord(memory, op.body, this.#buckets.objects(before), name.epoch);
+      if (name?.tag === 'marker') this.#watchMarker(memory, op.body);
+      if (name?.tag === 'current') this.#watchCurrent(this.#buckets.objects(before), op.body);
+    }
+    this.#watchWhole(next, after);
+    return next;
+  }
+
+  /** The memory after a call has reached the sink's target, which ignores epochs it has had. */
+  watchSink(memory: number, call: SinkCall): number {
+    const known = this.memory(memory);
+    const canonical = known.canonical[call.epoch - 1];
+    demand(canonical?.checkpoint.ref === call.ref, `I2: epoch ${call.epoch} is committed from ${call.ref}, which is not canonical`);
+    if (call.epoch <= known.lastEpoch) return memory;
+    const skipped = known.canonical.find((each) => each.needsCommit && each.epoch > known.lastEpoch && each.epoch < call.epoch);
+    demand(skipped === undefined, `I2: epoch ${call.epoch} is committed before epoch ${skipped?.epoch}`);
+    call.rows.forEach((row, index) => demand(row === known.rows + index, `I5: row ${row} follows ${known.rows + index} rows`));
+    return this.#intern({ ...known, rows: known.rows + call.rows.length, lastEpoch: call.epoch });
+  }
+
+  /** I6, I10: a leader opens the newest checkpoint, or the one before it if a zombie has just won one more. */
+  watchOpened(memory: number, epoch: number): void {
+    const { canonical } = this.memory(memory);
+    demand(canonical.length - epoch <= 1, `I6: epoch ${epoch} is opened as the tip, but epoch ${canonical.length} is canonical`);
+  }
+
+  /** I9: what an incarnation is about to write under `generations/` carries its nonce. */
+  watchIntent(op: BucketOp, nonce: string): void {
+    if (op.op !== 'put') return;
+    const name = PATHS.parse(op.key);
+    demand(name !== null, `I9: ${op.key} is no name of a lineage`);
+    if (name.tag === 'manifest' || name.tag === 'file' || name.tag === 'generation') {
+      demand(name.nonce === nonce, `I9: ${nonce} writes ${op.key}`);
+    }
+  }
+
+  #watchRecord(memory: number, body: Uint8Array, objects: Objects, epoch: number): number {
+    const known = this.memory(memory);
+    const record = this.#decode(epochRecordCodec, body);
+    if (epoch < this.#floor(objects)) return memory;
+    const first = known.canonical[epoch - 1];
+    demand(first === undefined, `I1: epoch ${epoch} is claimed again, by ${record.checkpoint.ref}`);
+    demand(epoch === known.canonical.length + 1, `I3: epoch ${epoch} follows epoch ${known.canonical.length}`);
+    const manifest = this.#manifest(objects, record.checkpoint);
+    demand(manifest !== null, `I8: epoch ${epoch} is claimed before its manifest is there`);
+    const parent = known.canonical[epoch - 2];
+    demand(sameRef(manifest.parent, parent?.checkpoint ?? null), `I3: the parent of epoch ${epoch} is not canonical`);
+    demand(!parent?.needsCommit || known.lastEpoch === parent.epoch, `I2: epoch ${epoch} is claimed while its parent is not committed`);
+    demand(manifest.kind === 'fence' || parent?.nonce === manifest.nonce, `I6: epoch ${epoch} follows another's checkpoint without a fence`);
+    const { kind, nonce, needsCommit } = manifest;
+    return this.#intern({ ...known, canonical: [...known.canonical, { epoch, checkpoint: record.checkpoint, kind, nonce, needsCommit }] });
+  }
+
+  #watchMarker(memory: number, body: Uint8Array): void {
+    const known = this.memory(memory);
+    const marker = this.#decode(committedMarkerCodec, body);
+    demand(known.canonical[marker.epoch - 1]?.checkpoint.ref === marker.ref, `I4: a marker for ${marker.ref}, which is not canonical`);
+    demand(known.lastEpoch >= marker.epoch, `I4: epoch ${marker.epoch} is marked but was not committed`);
+  }
+
+  #watchCurrent(objects: Objects, body: Uint8Array): void {
+    const before = objects.get(PATHS.current);
+    const old = before === undefined ? null : this.#decode(currentGenerationCodec, this.#buckets.body(before));
+    demand(currentGrows(old, this.#decode(currentGenerationCodec, body)), 'O1 does not grow');
+  }
+
+  /** I8, and no canonical record at or above the floor is ever gone. */
+  #watchWhole(memory: number, bucket: number): void {
+    const memo = memory * 2 ** 24 + bucket;
+    if (this.#whole.has(memo)) return;
+    this.#whole.add(memo);
+    const objects = this.#buckets.objects(bucket);
+    const floor = this.#floor(objects);
+    for (const { epoch, checkpoint } of this.memory(memory).canonical) {
+      if (epoch < floor) continue;
+      const record = objects.get(PATHS.record(epoch));
+      demand(record !== undefined, `I1: the record of epoch ${epoch} is gone`);
+      const named = this.#decode(epochRecordCodec, this.#buckets.body(record)).checkpoint;
+      demand(sameRef(named, checkpoint), `I1: the record of epoch ${epoch} has changed`);
+      const manifest = this.#manifest(objects, checkpoint);
+      demand(manifest !== null, `I8: the manifest of epoch ${epoch} is gone`);
+      for (const file of manifest.files) {
+        const body = objects.get(file.key);
+        demand(body !== undefined && this.#hash(body) === file.hash, `I8: ${file.key} of epoch ${epoch} is gone or changed`);
+      }
+    }
+  }
+
+  #manifest(objects: Objects, checkpoint: ManifestRef): CheckpointManifest | null {
+    const body = objects.get(checkpoint.ref);
+    if (body === undefined || this.#hash(body) !== checkpoint.hash) return null;
+    return this.#decode(checkpointManifestCodec, this.#buckets.body(body));
+  }
+
+  #floor(objects: Objects): number {
+    const body = objects.get(PATHS.current);
+    return body === undefined ? 0 : this.#decode(currentGenerationCodec, this.#buckets.body(body)).floor;
+  }
+
+  #hash(body: number): string {
+    let hash = this.#hashes.get(body);
+    if (hash === undefined) this.#hashes.set(body, (hash = contentHash(this.#buckets.body(body))));
+    return hash;
+  }
+
+  #decode<T>(codec: Codec<T>, body: Uint8Array): T {
+    const decoded = codec.decode(body);
+    if (decoded.tag === 'broken') throw new Violation(decoded.message);
+    return decoded.value;
+  }
+
+  #intern(memory: Memory): number {
+    return this.#memories.intern(JSON.stringify(memory), () => memory);
+  }
+}
