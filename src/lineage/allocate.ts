@@ -28,14 +28,19 @@ export type AllocationOutcome = { tag: 'allocated'; generation: number } | Broke
  *
  * @param expected  the generation the controller last knew, 0 for none
  */
-export function* allocateGeneration(ctx: AllocationContext, expected: number): Lineage<AllocationOutcome> {
+export function* allocateGeneration(
+  ctx: AllocationContext,
+  expected: number,
+): Lineage<AllocationOutcome> {
   for (let attempt = 1; ; attempt++) {
     const current = yield* readCurrentOrNone(ctx.paths);
     if (current.tag === 'broken' || current.tag === 'unavailable') return current;
     const before = current.tag === 'none' ? null : current.value;
     const decision = before === null ? resolveFirst(expected) : resolveAllocation(before, expected);
     if (decision.tag === 'behind') {
-      return broken(`generation ${expected} was running, but the bucket knows ${before?.generation ?? 'none'}`);
+      return broken(
+        `generation ${expected} was running, but the bucket knows ${before?.generation ?? 'none'}`,
+      );
     }
     if (decision.tag === 'reached') return { tag: 'allocated', generation: decision.generation };
     const after: CurrentGeneration = {
@@ -47,23 +52,31 @@ export function* allocateGeneration(ctx: AllocationContext, expected: number): L
       updatedAtMs: ctx.nowMs,
     };
     assert(currentGrows(before, after), 'an allocation only moves on');
-    const condition = current.tag === 'none' ? ({ tag: 'absent' } as const) : ({ tag: 'matches', etag: current.etag } as const);
+    const condition =
+      current.tag === 'none'
+        ? ({ tag: 'absent' } as const)
+        : ({ tag: 'matches', etag: current.etag } as const);
     const written = yield* put(ctx.paths.current, currentGenerationCodec.encode(after), condition);
     if (written.tag === 'stored') return { tag: 'allocated', generation: after.generation };
     if (written.tag === 'unanswered') return unavailable(written.message);
-    if (attempt === STORE_ATTEMPTS_MAX) return unavailable(`allocation of generation ${after.generation}: no answer`);
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return unavailable(`allocation of generation ${after.generation}: no answer`);
     if (written.tag === 'unknown') yield* pauseAfter(attempt);
   }
 }
 
-function resolveFirst(expected: number): { tag: 'advance'; generation: number } | { tag: 'behind' } {
+function resolveFirst(
+  expected: number,
+): { tag: 'advance'; generation: number } | { tag: 'behind' } {
   return expected === 0 ? { tag: 'advance', generation: 1 } : { tag: 'behind' };
 }
 
 /** O1, or `none` when the whole lineage is empty; without O1, other objects are the rest of a damaged lineage. */
 function* readCurrentOrNone(
   paths: LineagePaths,
-): Lineage<{ tag: 'found'; value: CurrentGeneration; etag: string } | { tag: 'none' } | Broken | Unavailable> {
+): Lineage<
+  { tag: 'found'; value: CurrentGeneration; etag: string } | { tag: 'none' } | Broken | Unavailable
+> {
   const first = yield* read(paths.current, currentGenerationCodec);
   if (first.tag !== 'missing') return first;
   const others = yield* listAll(paths.prefix);
@@ -71,5 +84,7 @@ function* readCurrentOrNone(
   if (others.keys.length === 0) return { tag: 'none' };
   // A racing controller may have created it, and its leader more, since the first look.
   const second = yield* read(paths.current, currentGenerationCodec);
-  return second.tag === 'missing' ? broken(`${paths.current} is missing, but ${others.keys[0]} exists`) : second;
+  return second.tag === 'missing'
+    ? broken(`${paths.current} is missing, but ${others.keys[0]} exists`)
+    : second;
 }

@@ -12,7 +12,14 @@ import { epochRecordCodec } from './codec.ts';
 import { readRecord, unavailable } from './context.ts';
 import type { Broken, LineageContext, Unavailable } from './context.ts';
 import { claimsSame } from './derive.ts';
-import { childOfTip, claimIsOwn, fenceIsInert, filesDescend, itemsNeedCommit, tipIsReady } from './invariants.ts';
+import {
+  childOfTip,
+  claimIsOwn,
+  fenceIsInert,
+  filesDescend,
+  itemsNeedCommit,
+  tipIsReady,
+} from './invariants.ts';
 import { pauseAfter, putIfAbsent, STORE_ATTEMPTS_MAX } from './store.ts';
 import type { Lineage } from './store.ts';
 import type { CheckpointManifest, EpochRecord, ManifestRef, Tip } from './types.ts';
@@ -20,10 +27,20 @@ import type { CheckpointManifest, EpochRecord, ManifestRef, Tip } from './types.
 export type ClaimOutcome = { tag: 'won' } | { tag: 'lost'; to: EpochRecord } | Broken | Unavailable;
 
 /** The child of `tip` that `manifest` describes breaks no rule; a violation is a bug of the caller. */
-export function assertPublishable(ctx: LineageContext, tip: Tip, manifest: CheckpointManifest): void {
+export function assertPublishable(
+  ctx: LineageContext,
+  tip: Tip,
+  manifest: CheckpointManifest,
+): void {
   assert(tipIsReady(tip), `epoch ${tip.epoch} is not committed, so nothing may follow it`);
-  assert(childOfTip(tip, manifest), `epoch ${manifest.epoch} is not the child of epoch ${tip.epoch}`);
-  assert(filesDescend(ctx.paths, tip.manifest, manifest), `epoch ${manifest.epoch} names files of strangers`);
+  assert(
+    childOfTip(tip, manifest),
+    `epoch ${manifest.epoch} is not the child of epoch ${tip.epoch}`,
+  );
+  assert(
+    filesDescend(ctx.paths, tip.manifest, manifest),
+    `epoch ${manifest.epoch} names files of strangers`,
+  );
   assert(fenceIsInert(manifest), `fence ${manifest.epoch} has something to commit`);
   assert(itemsNeedCommit(manifest), `epoch ${manifest.epoch} has items that nobody would commit`);
 }
@@ -42,7 +59,10 @@ export function* claimEpoch(
     generation: manifest.generation,
     nonce: manifest.nonce,
   };
-  assert(claimIsOwn(ctx.paths, wanted, ctx.generation, ctx.me.nonce), `a claim of epoch ${wanted.epoch} in another's name`);
+  assert(
+    claimIsOwn(ctx.paths, wanted, ctx.generation, ctx.me.nonce),
+    `a claim of epoch ${wanted.epoch} in another's name`,
+  );
   const key = ctx.paths.record(wanted.epoch);
   const body = epochRecordCodec.encode(wanted);
   for (let attempt = 1; ; attempt++) {
@@ -50,9 +70,13 @@ export function* claimEpoch(
     if (written.tag === 'stored') return { tag: 'won' };
     if (written.tag === 'unanswered') return unavailable(written.message);
     const present = yield* readRecord(ctx.paths, wanted.epoch);
-    if (present.tag === 'found') return claimsSame(present.value, wanted) ? { tag: 'won' } : { tag: 'lost', to: present.value };
+    if (present.tag === 'found')
+      return claimsSame(present.value, wanted)
+        ? { tag: 'won' }
+        : { tag: 'lost', to: present.value };
     if (present.tag !== 'missing') return present;
-    if (attempt === STORE_ATTEMPTS_MAX) return unavailable(`claim of epoch ${wanted.epoch}: no answer`);
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return unavailable(`claim of epoch ${wanted.epoch}: no answer`);
     yield* pauseAfter(attempt);
   }
 }

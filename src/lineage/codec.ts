@@ -8,11 +8,33 @@
  * an equal record. Failure: `broken` with the place in the object.
  */
 import type { KeyRange } from '../base/hash.ts';
-import { anyJson, count, exactly, flag, hash, listOf, nullable, record, ShapeError, text, timeMs } from './shape.ts';
+import {
+  anyJson,
+  count,
+  exactly,
+  flag,
+  hash,
+  listOf,
+  nullable,
+  record,
+  ShapeError,
+  text,
+  timeMs,
+} from './shape.ts';
 import type { Reader } from './shape.ts';
 import type {
-  BroadcastState, CheckpointManifest, CommittedMarker, CurrentGeneration, DataCheckpoint, EpochRecord, GenerationManifest,
-  Incarnation, JsonValue, ManifestRef, SinkItem, StateFile,
+  BroadcastState,
+  CheckpointManifest,
+  CommittedMarker,
+  CurrentGeneration,
+  DataCheckpoint,
+  EpochRecord,
+  GenerationManifest,
+  Incarnation,
+  JsonValue,
+  ManifestRef,
+  SinkItem,
+  StateFile,
 } from './types.ts';
 
 export type Decoded<T> = { tag: 'decoded'; value: T } | { tag: 'broken'; message: string };
@@ -24,27 +46,33 @@ const incarnation = record<Incarnation>({ objectId: text, startNo: count, nonce:
 const manifestRef = record<ManifestRef>({ ref: text, hash });
 const keyRange = record<KeyRange>({ lower: count, upper: count });
 
-export const currentGenerationCodec = codecOf('current generation', record<CurrentGeneration>({
-  version: exactly(1),
-  generation: count,
-  incarnation: nullable(incarnation),
-  floor: count,
-  writeId: text,
-  updatedAtMs: timeMs,
-}));
+export const currentGenerationCodec = codecOf(
+  'current generation',
+  record<CurrentGeneration>({
+    version: exactly(1),
+    generation: count,
+    incarnation: nullable(incarnation),
+    floor: count,
+    writeId: text,
+    updatedAtMs: timeMs,
+  }),
+);
 
-export const generationManifestCodec = codecOf('generation manifest', record<GenerationManifest>({
-  version: exactly(1),
-  generation: count,
-  incarnation,
-  baseEpoch: count,
-  baseRef: nullable(text),
-  planHash: text,
-  codeVersion: text,
-  parallelism: count,
-  reason: text,
-  createdAtMs: timeMs,
-}));
+export const generationManifestCodec = codecOf(
+  'generation manifest',
+  record<GenerationManifest>({
+    version: exactly(1),
+    generation: count,
+    incarnation,
+    baseEpoch: count,
+    baseRef: nullable(text),
+    planHash: text,
+    codeVersion: text,
+    parallelism: count,
+    reason: text,
+    createdAtMs: timeMs,
+  }),
+);
 
 const stateFile = record<StateFile>({
   operator: text,
@@ -57,40 +85,51 @@ const stateFile = record<StateFile>({
   keyRange,
 });
 
-export const checkpointManifestCodec = codecOf('checkpoint manifest', record<CheckpointManifest>({
-  version: exactly(1),
-  kind: exactly('data', 'fence'),
-  epoch: count,
-  generation: count,
-  nonce: text,
-  attempt: count,
-  data: nullable(record<DataCheckpoint>({ generation: count, epoch: count, attempt: count })),
-  parent: nullable(manifestRef),
-  planHash: text,
-  parallelism: count,
-  files: listOf(stateFile),
-  broadcast: listOf(record<BroadcastState>({ operator: text, table: text, subtask: count, value: anyJson })),
-  needsCommit: flag,
-  items: listOf(record<SinkItem>({ sink: text, subtask: count, index: count, payload: anyJson })),
-  finished: flag,
-  createdAtMs: timeMs,
-}));
+export const checkpointManifestCodec = codecOf(
+  'checkpoint manifest',
+  record<CheckpointManifest>({
+    version: exactly(1),
+    kind: exactly('data', 'fence'),
+    epoch: count,
+    generation: count,
+    nonce: text,
+    attempt: count,
+    data: nullable(record<DataCheckpoint>({ generation: count, epoch: count, attempt: count })),
+    parent: nullable(manifestRef),
+    planHash: text,
+    parallelism: count,
+    files: listOf(stateFile),
+    broadcast: listOf(
+      record<BroadcastState>({ operator: text, table: text, subtask: count, value: anyJson }),
+    ),
+    needsCommit: flag,
+    items: listOf(record<SinkItem>({ sink: text, subtask: count, index: count, payload: anyJson })),
+    finished: flag,
+    createdAtMs: timeMs,
+  }),
+);
 
-export const epochRecordCodec = codecOf('epoch record', record<EpochRecord>({
-  version: exactly(1),
-  epoch: count,
-  checkpoint: manifestRef,
-  parent: nullable(manifestRef),
-  generation: count,
-  nonce: text,
-}));
+export const epochRecordCodec = codecOf(
+  'epoch record',
+  record<EpochRecord>({
+    version: exactly(1),
+    epoch: count,
+    checkpoint: manifestRef,
+    parent: nullable(manifestRef),
+    generation: count,
+    nonce: text,
+  }),
+);
 
-export const committedMarkerCodec = codecOf('committed marker', record<CommittedMarker>({
-  version: exactly(1),
-  epoch: count,
-  ref: text,
-  writer: incarnation,
-}));
+export const committedMarkerCodec = codecOf(
+  'committed marker',
+  record<CommittedMarker>({
+    version: exactly(1),
+    epoch: count,
+    ref: text,
+    writer: incarnation,
+  }),
+);
 
 function codecOf<T extends object>(what: string, reader: Reader<T>): Codec<T> {
   return {

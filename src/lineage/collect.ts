@@ -12,7 +12,14 @@
 import { assert } from '../base/assert.ts';
 import type { ErrorReport } from '../base/errors.ts';
 import { currentGenerationCodec } from './codec.ts';
-import { broken, readCheckpoint, readCurrent, readRecord, suspect, unavailable } from './context.ts';
+import {
+  broken,
+  readCheckpoint,
+  readCurrent,
+  readRecord,
+  suspect,
+  unavailable,
+} from './context.ts';
 import type { Broken, CurrentRead, LineageContext, Stopped, Unavailable } from './context.ts';
 import { isMine } from './derive.ts';
 import { currentGrows, floorBelowTip, tipIsReady } from './invariants.ts';
@@ -31,7 +38,11 @@ export type CollectOutcome =
   | { tag: 'interrupted'; floor: number; report: ErrorReport };
 
 /** Deletes what lies below epoch `tip.epoch − keep`; `tip` must be committed, `keep` whole and ≥ 0. */
-export function* collectGarbage(ctx: LineageContext, tip: Tip, keep: number): Lineage<CollectOutcome> {
+export function* collectGarbage(
+  ctx: LineageContext,
+  tip: Tip,
+  keep: number,
+): Lineage<CollectOutcome> {
   assert(tipIsReady(tip), 'garbage is collected behind a committed tip');
   assert(Number.isSafeInteger(keep) && keep >= 0, 'keep counts epochs');
   const current = yield* readCurrent(ctx.paths);
@@ -49,10 +60,17 @@ export function* collectGarbage(ctx: LineageContext, tip: Tip, keep: number): Li
 
 function skipped(why: Stopped): CollectOutcome {
   if (why.tag === 'fenced') return { tag: 'skipped', reason: 'fenced' };
-  return { tag: 'skipped', reason: why.tag === 'broken' ? 'unreadable' : 'unavailable', report: why.report };
+  return {
+    tag: 'skipped',
+    reason: why.tag === 'broken' ? 'unreadable' : 'unavailable',
+    report: why.report,
+  };
 }
 
-function* planKept(ctx: LineageContext, floor: number): Lineage<{ tag: 'kept'; files: Set<string> } | Broken | Unavailable> {
+function* planKept(
+  ctx: LineageContext,
+  floor: number,
+): Lineage<{ tag: 'kept'; files: Set<string> } | Broken | Unavailable> {
   const record = yield* readRecord(ctx.paths, floor);
   if (record.tag === 'missing') return broken(`${ctx.paths.record(floor)} is missing`);
   if (record.tag !== 'found') return record;
@@ -66,7 +84,12 @@ function* moveFloor(
   owned: CurrentRead,
   floor: number,
 ): Lineage<{ tag: 'moved' } | Stopped> {
-  const after: CurrentGeneration = { ...owned.value, floor, writeId: ctx.nextWriteId(), updatedAtMs: ctx.nowMs };
+  const after: CurrentGeneration = {
+    ...owned.value,
+    floor,
+    writeId: ctx.nextWriteId(),
+    updatedAtMs: ctx.nowMs,
+  };
   assert(currentGrows(owned.value, after), 'the floor only moves on');
   const body = currentGenerationCodec.encode(after);
   for (let attempt = 1; ; attempt++) {
@@ -77,18 +100,29 @@ function* moveFloor(
     if (present.tag !== 'found') return present;
     if (!isMine(present.value, ctx.generation, ctx.me)) return { tag: 'fenced', by: present.value };
     if (present.value.floor === floor) return { tag: 'moved' };
-    if (attempt === STORE_ATTEMPTS_MAX || present.etag !== owned.etag) return unavailable('the floor did not move');
+    if (attempt === STORE_ATTEMPTS_MAX || present.etag !== owned.etag)
+      return unavailable('the floor did not move');
     yield* pauseAfter(attempt);
   }
 }
 
-function* deleteBelow(ctx: LineageContext, floor: number, kept: ReadonlySet<string>): Lineage<CollectOutcome> {
+function* deleteBelow(
+  ctx: LineageContext,
+  floor: number,
+  kept: ReadonlySet<string>,
+): Lineage<CollectOutcome> {
   const { paths } = ctx;
   const records = yield* listAll(paths.epochs);
   if (records.tag === 'unanswered') return interrupted(floor, records.message);
   const objects = yield* listAll(paths.generations);
   if (objects.tag === 'unanswered') return interrupted(floor, objects.message);
-  const doomed = planDeletion([...records.keys, ...objects.keys], paths, floor, kept, ctx.generation);
+  const doomed = planDeletion(
+    [...records.keys, ...objects.keys],
+    paths,
+    floor,
+    kept,
+    ctx.generation,
+  );
   const deleted = yield* deleteAll(doomed);
   if (deleted.tag === 'unanswered') return interrupted(floor, deleted.message);
   return { tag: 'collected', floor, deleted: doomed.length };

@@ -33,12 +33,14 @@ export function* completeCommit(ctx: LineageContext, tip: Tip): Lineage<CommitOu
     if (written.tag === 'refused') {
       const present = yield* read(key, committedMarkerCodec);
       if (present.tag === 'found') {
-        if (present.value.epoch !== tip.epoch || present.value.ref !== ref) return broken(`${key} marks another checkpoint`);
+        if (present.value.epoch !== tip.epoch || present.value.ref !== ref)
+          return broken(`${key} marks another checkpoint`);
         return { tag: 'marked', tip: { ...tip, committed: true } };
       }
       if (present.tag !== 'missing') return present;
     }
-    if (attempt === STORE_ATTEMPTS_MAX) return unavailable(`marker of epoch ${tip.epoch}: no answer`);
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return unavailable(`marker of epoch ${tip.epoch}: no answer`);
     yield* pauseAfter(attempt);
   }
 }

@@ -62,7 +62,8 @@ function scramble(word: number, first: number, by: number, second: number): numb
 /** Up to four bytes from `at`, little-endian; zero beyond the end, which leaves a lane as it is. */
 function tailWord(bytes: Uint8Array, at: number): number {
   let word = 0;
-  for (let index = Math.min(at + 4, bytes.length) - 1; index >= at; index--) word = (word << 8) | (bytes[index] as number);
+  for (let index = Math.min(at + 4, bytes.length) - 1; index >= at; index--)
+    word = (word << 8) | (bytes[index] as number);
   return word;
 }
 

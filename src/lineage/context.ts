@@ -10,14 +10,25 @@
  */
 import { ERROR_CODES } from '../base/errors.ts';
 import type { ErrorReport } from '../base/errors.ts';
-import { checkpointManifestCodec, committedMarkerCodec, currentGenerationCodec, epochRecordCodec } from './codec.ts';
+import {
+  checkpointManifestCodec,
+  committedMarkerCodec,
+  currentGenerationCodec,
+  epochRecordCodec,
+} from './codec.ts';
 import type { Codec } from './codec.ts';
 import { contentHash } from './content-hash.ts';
 import { agrees, deriveCheckpointState, isMine } from './derive.ts';
 import type { LineagePaths } from './paths.ts';
 import { get } from './store.ts';
 import type { Lineage } from './store.ts';
-import type { CheckpointManifest, CurrentGeneration, EpochRecord, Incarnation, Tip } from './types.ts';
+import type {
+  CheckpointManifest,
+  CurrentGeneration,
+  EpochRecord,
+  Incarnation,
+  Tip,
+} from './types.ts';
 
 /**
  * One start of a leader, acting now.
@@ -41,19 +52,31 @@ export type Unavailable = { tag: 'unavailable'; report: ErrorReport };
 export type Stopped = Fenced | Broken | Unavailable;
 
 export function broken(message: string): Broken {
-  const hint = 'nothing was changed; restore the object from a copy, or start a new job without state';
-  return { tag: 'broken', report: { code: 'LINEAGE_BROKEN', ...ERROR_CODES.LINEAGE_BROKEN, message, hint } };
+  const hint =
+    'nothing was changed; restore the object from a copy, or start a new job without state';
+  return {
+    tag: 'broken',
+    report: { code: 'LINEAGE_BROKEN', ...ERROR_CODES.LINEAGE_BROKEN, message, hint },
+  };
 }
 
 export function unavailable(message: string): Unavailable {
-  return { tag: 'unavailable', report: { code: 'STORE_FAILED', ...ERROR_CODES.STORE_FAILED, message } };
+  return {
+    tag: 'unavailable',
+    report: { code: 'STORE_FAILED', ...ERROR_CODES.STORE_FAILED, message },
+  };
 }
 
 /** An object as a record; what is there but cannot be decoded is `broken`. `body` are its bytes. */
 export function* read<T>(
   key: string,
   codec: Codec<T>,
-): Lineage<{ tag: 'found'; value: T; body: Uint8Array; etag: string } | { tag: 'missing' } | Broken | Unavailable> {
+): Lineage<
+  | { tag: 'found'; value: T; body: Uint8Array; etag: string }
+  | { tag: 'missing' }
+  | Broken
+  | Unavailable
+> {
   const answer = yield* get(key);
   if (answer.tag === 'missing') return answer;
   if (answer.tag === 'unanswered') return unavailable(answer.message);
@@ -71,7 +94,9 @@ export function* readCurrent(paths: LineagePaths): Lineage<CurrentRead | Broken 
 }
 
 /** Steps 5, 8 and 9: is the lineage still mine, after what was just learnt? */
-export function* verifyOwner(ctx: LineageContext): Lineage<{ tag: 'mine'; current: CurrentGeneration } | Stopped> {
+export function* verifyOwner(
+  ctx: LineageContext,
+): Lineage<{ tag: 'mine'; current: CurrentGeneration } | Stopped> {
   const current = yield* readCurrent(ctx.paths);
   if (current.tag !== 'found') return current;
   if (isMine(current.value, ctx.generation, ctx.me)) return { tag: 'mine', current: current.value };
@@ -91,14 +116,22 @@ export function* readCheckpoint(
 ): Lineage<{ tag: 'tip'; tip: Tip; manifest: CheckpointManifest } | Broken | Unavailable> {
   const { ref, hash } = record.checkpoint;
   const manifest = yield* read(ref, checkpointManifestCodec);
-  if (manifest.tag === 'missing') return broken(`${ref} is missing, though epoch ${record.epoch} names it`);
+  if (manifest.tag === 'missing')
+    return broken(`${ref} is missing, though epoch ${record.epoch} names it`);
   if (manifest.tag !== 'found') return manifest;
-  if (contentHash(manifest.body) !== hash) return broken(`${ref} has not the content that epoch ${record.epoch} names`);
-  if (!agrees(record, manifest.value)) return broken(`${ref} contradicts the record of epoch ${record.epoch}`);
+  if (contentHash(manifest.body) !== hash)
+    return broken(`${ref} has not the content that epoch ${record.epoch} names`);
+  if (!agrees(record, manifest.value))
+    return broken(`${ref} contradicts the record of epoch ${record.epoch}`);
   const marked = yield* readMarker(paths, manifest.value, ref);
   if (marked.tag !== 'marked') return marked;
   const committed = deriveCheckpointState(manifest.value, marked.value) === 'ready';
-  const tip: Tip = { epoch: record.epoch, ref: record.checkpoint, manifest: manifest.value, committed };
+  const tip: Tip = {
+    epoch: record.epoch,
+    ref: record.checkpoint,
+    manifest: manifest.value,
+    committed,
+  };
   return { tag: 'tip', tip, manifest: manifest.value };
 }
 
@@ -112,7 +145,8 @@ function* readMarker(
   const marker = yield* read(key, committedMarkerCodec);
   if (marker.tag === 'missing') return { tag: 'marked', value: false };
   if (marker.tag !== 'found') return marker;
-  if (marker.value.epoch !== manifest.epoch || marker.value.ref !== ref) return broken(`${key} marks another checkpoint`);
+  if (marker.value.epoch !== manifest.epoch || marker.value.ref !== ref)
+    return broken(`${key} marks another checkpoint`);
   return { tag: 'marked', value: true };
 }
 
@@ -123,6 +157,7 @@ export function* readRecord(
 ): Lineage<{ tag: 'found'; value: EpochRecord } | { tag: 'missing' } | Broken | Unavailable> {
   const record = yield* read(paths.record(epoch), epochRecordCodec);
   if (record.tag !== 'found') return record;
-  if (record.value.epoch !== epoch) return broken(`${paths.record(epoch)} is about epoch ${record.value.epoch}`);
+  if (record.value.epoch !== epoch)
+    return broken(`${paths.record(epoch)} is about epoch ${record.value.epoch}`);
   return { tag: 'found', value: record.value };
 }

@@ -6,13 +6,25 @@
  */
 import { checkpointManifestCodec } from './codec.ts';
 import { bytesEqual } from './store.ts';
-import type { CheckpointManifest, CurrentGeneration, EpochRecord, Incarnation, ManifestRef, Tip } from './types.ts';
+import type {
+  CheckpointManifest,
+  CurrentGeneration,
+  EpochRecord,
+  Incarnation,
+  ManifestRef,
+  Tip,
+} from './types.ts';
 
 /** Before the first checkpoint of a lineage. */
 export const NEW_LINEAGE: Tip = { epoch: 0, ref: null, manifest: null, committed: true };
 
 export function sameIncarnation(left: Incarnation | null, right: Incarnation): boolean {
-  return left !== null && left.objectId === right.objectId && left.startNo === right.startNo && left.nonce === right.nonce;
+  return (
+    left !== null &&
+    left.objectId === right.objectId &&
+    left.startNo === right.startNo &&
+    left.nonce === right.nonce
+  );
 }
 
 export function sameRef(left: ManifestRef | null, right: ManifestRef | null): boolean {
@@ -26,7 +38,10 @@ export function isMine(current: CurrentGeneration, generation: number, me: Incar
 }
 
 /** Where the lineage ends, by the epochs ≥ floor that have records, ascending. */
-export type LineageEnd = { tag: 'new' } | { tag: 'tip'; epoch: number } | { tag: 'hole'; epoch: number };
+export type LineageEnd =
+  | { tag: 'new' }
+  | { tag: 'tip'; epoch: number }
+  | { tag: 'hole'; epoch: number };
 
 export function deriveEnd(floor: number, epochs: readonly number[]): LineageEnd {
   if (epochs.length === 0) return floor === 0 ? { tag: 'new' } : { tag: 'hole', epoch: floor };
@@ -41,7 +56,10 @@ export function deriveEnd(floor: number, epochs: readonly number[]): LineageEnd 
 /** `ready`: nothing is left to do for it. `committing`: its commit may or may not have happened. */
 export type CheckpointState = 'ready' | 'committing';
 
-export function deriveCheckpointState(manifest: CheckpointManifest, marked: boolean): CheckpointState {
+export function deriveCheckpointState(
+  manifest: CheckpointManifest,
+  marked: boolean,
+): CheckpointState {
   return !manifest.needsCommit || marked ? 'ready' : 'committing';
 }
 

@@ -16,10 +16,21 @@ import { contentHash } from './content-hash.ts';
 import { sameButTime } from './derive.ts';
 import { createConfirmed, pauseAfter, putIfAbsent, STORE_ATTEMPTS_MAX } from './store.ts';
 import type { Lineage } from './store.ts';
-import type { CheckpointManifest, EpochRecord, GenerationManifest, ManifestRef, Tip } from './types.ts';
+import type {
+  CheckpointManifest,
+  EpochRecord,
+  GenerationManifest,
+  ManifestRef,
+  Tip,
+} from './types.ts';
 
 /** What the generation runs. `reason`: why it was started, for people. */
-export type GenerationInfo = { planHash: string; codeVersion: string; parallelism: number; reason: string };
+export type GenerationInfo = {
+  planHash: string;
+  codeVersion: string;
+  parallelism: number;
+  reason: string;
+};
 
 /** `reset`: forget the state but keep the table `offsets`, so that nothing is read twice. */
 export type FenceOptions = { reset: boolean; info: GenerationInfo };
@@ -32,7 +43,11 @@ export type FenceOutcome =
   | Stopped;
 
 /** Claims epoch `tip.epoch` + 1 with a fence; `tip` must be committed. */
-export function* fenceAndBegin(ctx: LineageContext, tip: Tip, options: FenceOptions): Lineage<FenceOutcome> {
+export function* fenceAndBegin(
+  ctx: LineageContext,
+  tip: Tip,
+  options: FenceOptions,
+): Lineage<FenceOutcome> {
   const intended = fenceOf(ctx, tip, options);
   assertPublishable(ctx, tip, intended);
   const published = yield* publishFence(ctx, intended);
@@ -46,7 +61,10 @@ export function* fenceAndBegin(ctx: LineageContext, tip: Tip, options: FenceOpti
   if (verified.tag !== 'mine') return verified;
   const noted = yield* noteGeneration(ctx, tip, options.info);
   if (noted.tag === 'unavailable') return noted;
-  return { tag: 'begun', tip: { epoch: manifest.epoch, ref: checkpoint, manifest, committed: true } };
+  return {
+    tag: 'begun',
+    tip: { epoch: manifest.epoch, ref: checkpoint, manifest, committed: true },
+  };
 }
 
 /** Learns the checkpoint that a claim lost to, as the new tip, and verifies that this start may still act on it. */
@@ -87,22 +105,33 @@ function fenceOf(ctx: LineageContext, tip: Tip, { reset, info }: FenceOptions): 
 function* publishFence(
   ctx: LineageContext,
   intended: CheckpointManifest,
-): Lineage<{ tag: 'published'; manifest: CheckpointManifest; checkpoint: ManifestRef } | Unavailable> {
+): Lineage<
+  { tag: 'published'; manifest: CheckpointManifest; checkpoint: ManifestRef } | Unavailable
+> {
   const ref = ctx.paths.manifest(ctx.generation, ctx.me.nonce, intended.epoch);
   const body = checkpointManifestCodec.encode(intended);
   const written = yield* createConfirmed(ref, body);
   if (written.tag === 'unanswered') return unavailable(written.message);
-  if (written.tag === 'confirmed') return { tag: 'published', manifest: intended, checkpoint: { ref, hash: contentHash(body) } };
+  if (written.tag === 'confirmed')
+    return { tag: 'published', manifest: intended, checkpoint: { ref, hash: contentHash(body) } };
   const earlier = checkpointManifestCodec.decode(written.body);
   assert(
     earlier.tag === 'decoded' && sameButTime(earlier.value, intended),
     `${ref} holds something else than this start's fence`,
   );
-  return { tag: 'published', manifest: earlier.value, checkpoint: { ref, hash: contentHash(written.body) } };
+  return {
+    tag: 'published',
+    manifest: earlier.value,
+    checkpoint: { ref, hash: contentHash(written.body) },
+  };
 }
 
 /** O2, for people and the API; nothing is decided by it, so one that is already there is left alone. */
-function* noteGeneration(ctx: LineageContext, base: Tip, info: GenerationInfo): Lineage<{ tag: 'noted' } | Unavailable> {
+function* noteGeneration(
+  ctx: LineageContext,
+  base: Tip,
+  info: GenerationInfo,
+): Lineage<{ tag: 'noted' } | Unavailable> {
   const manifest: GenerationManifest = {
     version: 1,
     generation: ctx.generation,
@@ -120,7 +149,8 @@ function* noteGeneration(ctx: LineageContext, base: Tip, info: GenerationInfo): 
   for (let attempt = 1; ; attempt++) {
     const written = yield* putIfAbsent(key, body);
     if (written.tag === 'stored' || written.tag === 'refused') return { tag: 'noted' };
-    if (written.tag === 'unanswered' || attempt === STORE_ATTEMPTS_MAX) return unavailable(`${key} was not written`);
+    if (written.tag === 'unanswered' || attempt === STORE_ATTEMPTS_MAX)
+      return unavailable(`${key} was not written`);
     yield* pauseAfter(attempt);
   }
 }

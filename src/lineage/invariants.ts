@@ -7,20 +7,35 @@
  */
 import type { LineagePaths } from './paths.ts';
 import { sameRef } from './derive.ts';
-import type { CheckpointManifest, CurrentGeneration, EpochRecord, StateFile, Tip } from './types.ts';
+import type {
+  CheckpointManifest,
+  CurrentGeneration,
+  EpochRecord,
+  StateFile,
+  Tip,
+} from './types.ts';
 
 /** INV-01: (generation, start number, floor) only grows, so the content of O1 never repeats and no old condition holds again. */
 export function currentGrows(before: CurrentGeneration | null, after: CurrentGeneration): boolean {
-  if (before === null) return after.generation === 1 && after.incarnation === null && after.floor === 0;
+  if (before === null)
+    return after.generation === 1 && after.incarnation === null && after.floor === 0;
   if (after.floor < before.floor) return false;
   if (after.generation !== before.generation) {
-    return after.generation === before.generation + 1 && after.incarnation === null && after.floor === before.floor;
+    return (
+      after.generation === before.generation + 1 &&
+      after.incarnation === null &&
+      after.floor === before.floor
+    );
   }
   if (after.incarnation === null) return false;
   if (before.incarnation === null) return after.floor === before.floor;
   if (after.incarnation.startNo !== before.incarnation.startNo) {
     const sameObject = after.incarnation.objectId === before.incarnation.objectId;
-    return sameObject && after.incarnation.startNo > before.incarnation.startNo && after.floor === before.floor;
+    return (
+      sameObject &&
+      after.incarnation.startNo > before.incarnation.startNo &&
+      after.floor === before.floor
+    );
   }
   return after.incarnation.nonce === before.incarnation.nonce && after.floor > before.floor;
 }
@@ -41,8 +56,14 @@ export function childOfTip(tip: Tip, manifest: CheckpointManifest): boolean {
  * Garbage collection relies on it: what the oldest retained manifest does not name and lies below older epochs is needed by no
  * retained one.
  */
-export function filesDescend(paths: LineagePaths, parent: CheckpointManifest | null, manifest: CheckpointManifest): boolean {
-  const inherited = new Map<string, StateFile>((parent?.files ?? []).map((file) => [file.key, file]));
+export function filesDescend(
+  paths: LineagePaths,
+  parent: CheckpointManifest | null,
+  manifest: CheckpointManifest,
+): boolean {
+  const inherited = new Map<string, StateFile>(
+    (parent?.files ?? []).map((file) => [file.key, file]),
+  );
   return manifest.files.every((file) => {
     const before = inherited.get(file.key);
     if (before !== undefined) return before.hash === file.hash && before.size === file.size;
@@ -67,7 +88,12 @@ export function itemsNeedCommit(manifest: CheckpointManifest): boolean {
 }
 
 /** INV-07: a claim names a manifest under the claimer's own name and the epoch it claims. */
-export function claimIsOwn(paths: LineagePaths, record: EpochRecord, generation: number, nonce: string): boolean {
+export function claimIsOwn(
+  paths: LineagePaths,
+  record: EpochRecord,
+  generation: number,
+  nonce: string,
+): boolean {
   return (
     record.generation === generation &&
     record.nonce === nonce &&

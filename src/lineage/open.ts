@@ -10,7 +10,15 @@
  */
 import { assert } from '../base/assert.ts';
 import { currentGenerationCodec } from './codec.ts';
-import { broken, readCheckpoint, readCurrent, readRecord, suspect, unavailable, verifyOwner } from './context.ts';
+import {
+  broken,
+  readCheckpoint,
+  readCurrent,
+  readRecord,
+  suspect,
+  unavailable,
+  verifyOwner,
+} from './context.ts';
 import type { Broken, LineageContext, Stopped, Unavailable } from './context.ts';
 import { deriveEnd, NEW_LINEAGE } from './derive.ts';
 import { currentGrows } from './invariants.ts';
@@ -40,7 +48,9 @@ export function* openLineage(ctx: LineageContext): Lineage<OpenOutcome> {
   return { tag: 'opened', tip: found.tip, floor };
 }
 
-function* acquire(ctx: LineageContext): Lineage<{ tag: 'acquired'; current: CurrentGeneration } | Stopped> {
+function* acquire(
+  ctx: LineageContext,
+): Lineage<{ tag: 'acquired'; current: CurrentGeneration } | Stopped> {
   for (let attempt = 1; ; attempt++) {
     const current = yield* readCurrent(ctx.paths);
     if (current.tag !== 'found') return current;
@@ -54,28 +64,41 @@ function* acquire(ctx: LineageContext): Lineage<{ tag: 'acquired'; current: Curr
       updatedAtMs: ctx.nowMs,
     };
     assert(currentGrows(current.value, after), 'an acquisition only moves on');
-    const written = yield* putIfMatches(ctx.paths.current, currentGenerationCodec.encode(after), current.etag);
+    const written = yield* putIfMatches(
+      ctx.paths.current,
+      currentGenerationCodec.encode(after),
+      current.etag,
+    );
     if (written.tag === 'stored') return { tag: 'acquired', current: after };
     if (written.tag === 'unanswered') return unavailable(written.message);
-    if (attempt === STORE_ATTEMPTS_MAX) return unavailable(`acquisition of generation ${ctx.generation}: no answer`);
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return unavailable(`acquisition of generation ${ctx.generation}: no answer`);
     if (written.tag === 'unknown') yield* pauseAfter(attempt);
   }
 }
 
-function* findTip(paths: LineagePaths, floor: number): Lineage<{ tag: 'tip'; tip: Tip } | Broken | Unavailable> {
+function* findTip(
+  paths: LineagePaths,
+  floor: number,
+): Lineage<{ tag: 'tip'; tip: Tip } | Broken | Unavailable> {
   const listed = yield* listEpochs(paths, floor);
   if (listed.tag === 'unavailable') return listed;
   const end = deriveEnd(floor, listed.epochs);
   if (end.tag === 'new') return { tag: 'tip', tip: NEW_LINEAGE };
-  if (end.tag === 'hole') return broken(`${paths.record(end.epoch)} is missing, though the floor is ${floor}`);
+  if (end.tag === 'hole')
+    return broken(`${paths.record(end.epoch)} is missing, though the floor is ${floor}`);
   const record = yield* readRecord(paths, end.epoch);
-  if (record.tag === 'missing') return broken(`${paths.record(end.epoch)} is missing, though it was listed`);
+  if (record.tag === 'missing')
+    return broken(`${paths.record(end.epoch)} is missing, though it was listed`);
   if (record.tag !== 'found') return record;
   return yield* readCheckpoint(paths, record.value);
 }
 
 /** Epochs ≥ `floor` that have a record, ascending; strays lie below it. */
-export function* listEpochs(paths: LineagePaths, floor: number): Lineage<{ tag: 'epochs'; epochs: number[] } | Unavailable> {
+export function* listEpochs(
+  paths: LineagePaths,
+  floor: number,
+): Lineage<{ tag: 'epochs'; epochs: number[] } | Unavailable> {
   const listed = yield* listAll(paths.epochs, paths.record(Math.max(floor, 1) - 1));
   if (listed.tag === 'unanswered') return unavailable(listed.message);
   const epochs: number[] = [];

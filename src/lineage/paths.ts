@@ -65,7 +65,15 @@ export class LineagePaths {
   }
 
   /** `uuid` is fresh for each file, so that an attempt that was given up never shares a name with the next. */
-  file(generation: number, nonce: string, epoch: number, operator: string, table: string, subtask: number, uuid: string): string {
+  file(
+    generation: number,
+    nonce: string,
+    epoch: number,
+    operator: string,
+    table: string,
+    subtask: number,
+    uuid: string,
+  ): string {
     const folder = `${this.#checkpoint(generation, nonce, epoch)}${segment(operator)}/${segment(table)}`;
     return `${folder}/${subtask}-${segment(uuid)}`;
   }
@@ -80,7 +88,8 @@ export class LineagePaths {
     const generation = number(parts[1] ?? '');
     const nonce = parts[2] ?? '';
     if (generation === null || nonce === '') return null;
-    if (parts.length === 4 && parts[3] === 'manifest.json') return { tag: 'generation', generation, nonce };
+    if (parts.length === 4 && parts[3] === 'manifest.json')
+      return { tag: 'generation', generation, nonce };
     const epoch = number(parts[4] ?? '');
     if (parts[3] !== 'checkpoints' || epoch === null) return null;
     if (parts.length === 8) return { tag: 'file', generation, nonce, epoch };

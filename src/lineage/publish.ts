@@ -20,7 +20,10 @@ import type { Lineage } from './store.ts';
 import type { CheckpointManifest, Tip } from './types.ts';
 
 /** What the coordinator knows of a complete checkpoint; the lineage adds who and after what. */
-export type CheckpointDraft = Omit<CheckpointManifest, 'version' | 'kind' | 'generation' | 'nonce' | 'data' | 'parent'>;
+export type CheckpointDraft = Omit<
+  CheckpointManifest,
+  'version' | 'kind' | 'generation' | 'nonce' | 'data' | 'parent'
+>;
 
 export type PublishOutcome =
   /** `tip` is the new checkpoint. Unless it is `committed`, commit every item, then call `completeCommit`. */
@@ -37,7 +40,11 @@ export type PublishOutcome =
  * The draft's epoch must be the tip's + 1 and the tip committed; its files must be the parent's or lie under this
  * start's names for this epoch.
  */
-export function* publishCheckpoint(ctx: LineageContext, tip: Tip, draft: CheckpointDraft): Lineage<PublishOutcome> {
+export function* publishCheckpoint(
+  ctx: LineageContext,
+  tip: Tip,
+  draft: CheckpointDraft,
+): Lineage<PublishOutcome> {
   const manifest: CheckpointManifest = {
     ...draft,
     version: 1,
@@ -65,5 +72,8 @@ export function* publishCheckpoint(ctx: LineageContext, tip: Tip, draft: Checkpo
   }
   const verified = yield* verifyOwner(ctx);
   if (verified.tag !== 'mine') return verified;
-  return { tag: 'canonical', tip: { epoch: manifest.epoch, ref: checkpoint, manifest, committed: !manifest.needsCommit } };
+  return {
+    tag: 'canonical',
+    tip: { epoch: manifest.epoch, ref: checkpoint, manifest, committed: !manifest.needsCommit },
+  };
 }

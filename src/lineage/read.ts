@@ -12,13 +12,29 @@ import { listEpochs } from './open.ts';
 import type { LineageName, LineagePaths } from './paths.ts';
 import { listAll } from './store.ts';
 import type { Lineage } from './store.ts';
-import type { CheckpointManifest, CurrentGeneration, EpochRecord, GenerationManifest } from './types.ts';
+import type {
+  CheckpointManifest,
+  CurrentGeneration,
+  EpochRecord,
+  GenerationManifest,
+} from './types.ts';
 
 /** A canonical checkpoint. `committed`: nothing to commit, or its marker exists. */
-export type CanonicalCheckpoint = { epoch: number; record: EpochRecord; manifest: CheckpointManifest; committed: boolean };
+export type CanonicalCheckpoint = {
+  epoch: number;
+  record: EpochRecord;
+  manifest: CheckpointManifest;
+  committed: boolean;
+};
 
 /** A manifest that is not canonical. `lost`: its epoch went to another; `unclaimed`: its epoch has no record (yet). */
-export type OtherManifest = { ref: string; epoch: number; generation: number; nonce: string; state: 'lost' | 'unclaimed' };
+export type OtherManifest = {
+  ref: string;
+  epoch: number;
+  generation: number;
+  nonce: string;
+  state: 'lost' | 'unclaimed';
+};
 
 export type LineageView = {
   current: CurrentGeneration;
@@ -31,14 +47,24 @@ export type LineageView = {
   unreadable: string[];
 };
 
-export type ReadOutcome = { tag: 'read'; view: LineageView } | { tag: 'none' } | Broken | Unavailable;
+export type ReadOutcome =
+  | { tag: 'read'; view: LineageView }
+  | { tag: 'none' }
+  | Broken
+  | Unavailable;
 
 /** The canonical checkpoints, the generations seen and the manifests that lost. */
 export function* readLineage(paths: LineagePaths): Lineage<ReadOutcome> {
   const current = yield* read(paths.current, currentGenerationCodec);
   if (current.tag === 'missing') return { tag: 'none' };
   if (current.tag !== 'found') return current;
-  const view: LineageView = { current: current.value, checkpoints: [], generations: [], others: [], unreadable: [] };
+  const view: LineageView = {
+    current: current.value,
+    checkpoints: [],
+    generations: [],
+    others: [],
+    unreadable: [],
+  };
   const listed = yield* listEpochs(paths, current.value.floor);
   if (listed.tag === 'unavailable') return listed;
   for (const epoch of listed.epochs) {
@@ -59,7 +85,11 @@ export function* readLineage(paths: LineagePaths): Lineage<ReadOutcome> {
   return { tag: 'read', view };
 }
 
-function* readEpoch(paths: LineagePaths, epoch: number, view: LineageView): Lineage<Unavailable | null> {
+function* readEpoch(
+  paths: LineagePaths,
+  epoch: number,
+  view: LineageView,
+): Lineage<Unavailable | null> {
   const key = paths.record(epoch);
   const record = yield* readRecord(paths, epoch);
   if (record.tag === 'unavailable') return record;

@@ -25,11 +25,16 @@ export function resolveAllocation(current: CurrentGeneration, expected: number):
 /** What a starting leader may do: go on as owner, become the owner, or retire. */
 export type Acquisition = 'own' | 'acquire' | 'retire';
 
-export function resolveGeneration(current: CurrentGeneration, generation: number, me: Incarnation): Acquisition {
+export function resolveGeneration(
+  current: CurrentGeneration,
+  generation: number,
+  me: Incarnation,
+): Acquisition {
   if (isMine(current, generation, me)) return 'own';
   if (current.generation !== generation) return 'retire';
   if (current.incarnation === null) return 'acquire';
-  const earlierStart = current.incarnation.objectId === me.objectId && current.incarnation.startNo < me.startNo;
+  const earlierStart =
+    current.incarnation.objectId === me.objectId && current.incarnation.startNo < me.startNo;
   return earlierStart ? 'acquire' : 'retire';
 }
 

@@ -56,7 +56,10 @@ const PAUSE_MAX_MS = 8000;
 
 /** Waits between attempt `attempt` (1-based) and the next: 1, 2, 4, 8, 8 … seconds. */
 export function* pauseAfter(attempt: number): Lineage<void> {
-  const answer = yield { op: 'pause', ms: Math.min(PAUSE_MIN_MS * 2 ** (attempt - 1), PAUSE_MAX_MS) };
+  const answer = yield {
+    op: 'pause',
+    ms: Math.min(PAUSE_MIN_MS * 2 ** (attempt - 1), PAUSE_MAX_MS),
+  };
   assert(answer.tag === 'paused', 'a pause is answered with paused');
 }
 
@@ -66,7 +69,8 @@ export function* get(key: string): Lineage<Found | { tag: 'missing' } | Unanswer
     const answer = yield { op: 'get', key };
     if (answer.tag === 'found' || answer.tag === 'missing') return answer;
     assert(answer.tag === 'failed', `a get cannot be answered with ${answer.tag}`);
-    if (attempt === STORE_ATTEMPTS_MAX) return { tag: 'unanswered', message: `get ${key}: ${answer.message}` };
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return { tag: 'unanswered', message: `get ${key}: ${answer.message}` };
     yield* pauseAfter(attempt);
   }
 }
@@ -82,9 +86,11 @@ export type PutOutcome =
 export function* put(key: string, body: Uint8Array, condition: PutCondition): Lineage<PutOutcome> {
   for (let attempt = 1; ; attempt++) {
     const answer = yield { op: 'put', key, body, condition };
-    if (answer.tag === 'stored' || answer.tag === 'refused' || answer.tag === 'unknown') return answer;
+    if (answer.tag === 'stored' || answer.tag === 'refused' || answer.tag === 'unknown')
+      return answer;
     assert(answer.tag === 'throttled', `a put cannot be answered with ${answer.tag}`);
-    if (attempt === STORE_ATTEMPTS_MAX) return { tag: 'unanswered', message: `put ${key}: throttled` };
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return { tag: 'unanswered', message: `put ${key}: throttled` };
     yield* pauseAfter(attempt);
   }
 }
@@ -97,7 +103,10 @@ export function* putIfMatches(key: string, body: Uint8Array, etag: string): Line
   return yield* put(key, body, { tag: 'matches', etag });
 }
 
-export type ConfirmOutcome = { tag: 'confirmed' } | { tag: 'different'; body: Uint8Array } | Unanswered;
+export type ConfirmOutcome =
+  | { tag: 'confirmed' }
+  | { tag: 'different'; body: Uint8Array }
+  | Unanswered;
 
 /**
  * Creates an object and makes sure that it is there with this very content.
@@ -114,32 +123,43 @@ export function* createConfirmed(key: string, body: Uint8Array): Lineage<Confirm
       const present = yield* get(key);
       if (present.tag === 'unanswered') return present;
       if (present.tag === 'found') {
-        return bytesEqual(present.body, body) ? { tag: 'confirmed' } : { tag: 'different', body: present.body };
+        return bytesEqual(present.body, body)
+          ? { tag: 'confirmed' }
+          : { tag: 'different', body: present.body };
       }
     }
-    if (attempt === STORE_ATTEMPTS_MAX) return { tag: 'unanswered', message: `put ${key}: no confirmation` };
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return { tag: 'unanswered', message: `put ${key}: no confirmation` };
     yield* pauseAfter(attempt);
   }
 }
 
 /** All keys with the prefix after `startAfter`, ascending; pages are fetched one after the other. */
-export function* listAll(prefix: string, startAfter?: string): Lineage<{ tag: 'keys'; keys: string[] } | Unanswered> {
+export function* listAll(
+  prefix: string,
+  startAfter?: string,
+): Lineage<{ tag: 'keys'; keys: string[] } | Unanswered> {
   const keys: string[] = [];
   let after = startAfter;
   let attempt = 1;
   for (;;) {
-    const answer = yield after === undefined ? { op: 'list', prefix } : { op: 'list', prefix, startAfter: after };
+    const answer = yield after === undefined
+      ? { op: 'list', prefix }
+      : { op: 'list', prefix, startAfter: after };
     if (answer.tag === 'keys') {
       for (const key of answer.keys) keys.push(key);
       const last = answer.keys.at(-1);
       if (!answer.truncated) return { tag: 'keys', keys };
-      assert(last !== undefined && (after === undefined || last > after), 'a truncated page moves on');
+      if (last === undefined)
+        return { tag: 'unanswered', message: `list ${prefix}: an empty page that goes on` };
+      assert(after === undefined || last > after, 'a page starts after the given name');
       after = last;
       attempt = 1;
       continue;
     }
     assert(answer.tag === 'failed', `a list cannot be answered with ${answer.tag}`);
-    if (attempt === STORE_ATTEMPTS_MAX) return { tag: 'unanswered', message: `list ${prefix}: ${answer.message}` };
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return { tag: 'unanswered', message: `list ${prefix}: ${answer.message}` };
     yield* pauseAfter(attempt++);
   }
 }
@@ -152,7 +172,8 @@ export function* deleteAll(keys: readonly string[]): Lineage<{ tag: 'done' } | U
       const answer = yield { op: 'delete', keys: chunk };
       if (answer.tag === 'done') break;
       assert(answer.tag === 'failed', `a delete cannot be answered with ${answer.tag}`);
-      if (attempt === STORE_ATTEMPTS_MAX) return { tag: 'unanswered', message: `delete: ${answer.message}` };
+      if (attempt === STORE_ATTEMPTS_MAX)
+        return { tag: 'unanswered', message: `delete: ${answer.message}` };
       yield* pauseAfter(attempt);
     }
   }

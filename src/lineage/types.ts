@@ -7,7 +7,13 @@
  */
 import type { KeyRange } from '../base/hash.ts';
 
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | JsonValue[]
+  | { [key: string]: JsonValue };
 
 /** One start of a leader: the object, how often it has started, and a nonce fresh at each start. */
 export type Incarnation = { objectId: string; startNo: number; nonce: string };
@@ -101,4 +107,9 @@ export type CommittedMarker = { version: 1; epoch: number; ref: string; writer: 
  * The newest canonical checkpoint, as the owner knows it.
  * `epoch` 0 with `manifest` null is a new lineage. `committed`: nothing to commit, or the marker exists.
  */
-export type Tip = { epoch: number; ref: ManifestRef | null; manifest: CheckpointManifest | null; committed: boolean };
+export type Tip = {
+  epoch: number;
+  ref: ManifestRef | null;
+  manifest: CheckpointManifest | null;
+  committed: boolean;
+};

@@ -36,7 +36,8 @@ export class MemoryObjectStore {
       this.pausesMs.push(op.ms);
       return { tag: 'paused' };
     }
-    if (fate === 'throttle') return op.op === 'put' ? { tag: 'throttled' } : { tag: 'failed', message: '429' };
+    if (fate === 'throttle')
+      return op.op === 'put' ? { tag: 'throttled' } : { tag: 'failed', message: '429' };
     if (fate === 'apply') return this.#apply(op);
     if (fate === 'lose-answer') this.#apply(op);
     if (fate === 'delay') this.delayed.push(op);
@@ -58,7 +59,9 @@ export class MemoryObjectStore {
   #apply(op: Request): StoreAnswer {
     if (op.op === 'get') {
       const found = this.objects.get(op.key);
-      return found === undefined ? { tag: 'missing' } : { tag: 'found', body: found.body.slice(), etag: found.etag };
+      return found === undefined
+        ? { tag: 'missing' }
+        : { tag: 'found', body: found.body.slice(), etag: found.etag };
     }
     if (op.op === 'put') return this.#put(op);
     if (op.op === 'list') return this.#list(op.prefix, op.startAfter);
@@ -69,7 +72,8 @@ export class MemoryObjectStore {
 
   #put(op: Extract<StoreOp, { op: 'put' }>): StoreAnswer {
     const present = this.objects.get(op.key);
-    const allowed = op.condition.tag === 'absent' ? present === undefined : present?.etag === op.condition.etag;
+    const allowed =
+      op.condition.tag === 'absent' ? present === undefined : present?.etag === op.condition.etag;
     if (!allowed) return { tag: 'refused' };
     const etag = contentHash(op.body);
     this.objects.set(op.key, { body: op.body.slice(), etag });
@@ -77,7 +81,13 @@ export class MemoryObjectStore {
   }
 
   #list(prefix: string, startAfter: string | undefined): StoreAnswer {
-    const keys = this.keys().filter((key) => key.startsWith(prefix) && (startAfter === undefined || key > startAfter));
-    return { tag: 'keys', keys: keys.slice(0, this.#pageSize), truncated: keys.length > this.#pageSize };
+    const keys = this.keys().filter(
+      (key) => key.startsWith(prefix) && (startAfter === undefined || key > startAfter),
+    );
+    return {
+      tag: 'keys',
+      keys: keys.slice(0, this.#pageSize),
+      truncated: keys.length > this.#pageSize,
+    };
   }
 }

@@ -5,7 +5,14 @@ import { fenceAndBegin } from '../../src/lineage/fence.ts';
 import { openLineage } from '../../src/lineage/open.ts';
 import { publishCheckpoint } from '../../src/lineage/publish.ts';
 import type { Tip } from '../../src/lineage/types.ts';
-import { Bench, isCurrentGet, isCurrentPut, isRecordList, isRecordPut, isSink } from '../harness/lineage-bench.ts';
+import {
+  Bench,
+  isCurrentGet,
+  isCurrentPut,
+  isRecordList,
+  isRecordPut,
+  isSink,
+} from '../harness/lineage-bench.ts';
 import type { BenchLeader } from '../harness/lineage-bench.ts';
 import { contextOf, draftAfter, incarnation, offsetOf, PATHS } from '../harness/lineage-leader.ts';
 import type { Fate } from '../harness/memory-object-store.ts';
@@ -152,7 +159,9 @@ test('5: an abandoned claim that lands before the fence claim is adopted and red
 test('10: a condition on an older O1 does not hold again, whoever wrote it', () => {
   const bench = new Bench();
   bench.allocate(0);
-  const early = bench.start(openLineage(contextOf({ generation: 1, me: incarnation(1, 1) }))).stepTo(isCurrentPut);
+  const early = bench
+    .start(openLineage(contextOf({ generation: 1, me: incarnation(1, 1) })))
+    .stepTo(isCurrentPut);
   const opened = bench.run(openLineage(contextOf({ generation: 1, me: incarnation(1, 2) })));
   expect(opened.tag).toBe('opened');
   expect(early.step().tag).toBe('refused');
@@ -166,12 +175,18 @@ test('11: a draft that skips an epoch, or follows an uncommitted tip, is refused
   const ctx = contextOf({ generation: 1, me: incarnation(1) });
   const draft = draftAfter(ctx, tip);
   const requests = bench.store.keys();
-  expect(() => bench.run(publishCheckpoint(ctx, tip, { ...draft, epoch: tip.epoch + 2 }))).toThrow('not the child');
-  expect(() => bench.run(publishCheckpoint(ctx, tip, { ...draft, epoch: tip.epoch }))).toThrow('not the child');
+  expect(() => bench.run(publishCheckpoint(ctx, tip, { ...draft, epoch: tip.epoch + 2 }))).toThrow(
+    'not the child',
+  );
+  expect(() => bench.run(publishCheckpoint(ctx, tip, { ...draft, epoch: tip.epoch }))).toThrow(
+    'not the child',
+  );
   const first = bench.run(publishCheckpoint(ctx, tip, draft));
   if (first.tag !== 'canonical') throw new Error(first.tag);
   expect(first.tip.committed).toBe(false);
-  expect(() => bench.run(publishCheckpoint(ctx, first.tip, draftAfter(ctx, first.tip)))).toThrow('not committed');
+  expect(() => bench.run(publishCheckpoint(ctx, first.tip, draftAfter(ctx, first.tip)))).toThrow(
+    'not committed',
+  );
   expect(bench.store.keys().length).toBe(requests.length + 2);
 });
 
@@ -181,14 +196,21 @@ test('11: a draft with a file that neither its parent names nor its own epoch wr
   const tip = begun(bench, 1);
   const ctx = contextOf({ generation: 1, me: incarnation(1) });
   const draft = draftAfter(ctx, tip);
-  const foreign = { ...draft.files[0]!, key: PATHS.file(9, 'n9-1', tip.epoch + 1, 'sum', 'totals', 0, 'u') };
-  expect(() => bench.run(publishCheckpoint(ctx, tip, { ...draft, files: [foreign] }))).toThrow('files of strangers');
+  const foreign = {
+    ...draft.files[0]!,
+    key: PATHS.file(9, 'n9-1', tip.epoch + 1, 'sum', 'totals', 0, 'u'),
+  };
+  expect(() => bench.run(publishCheckpoint(ctx, tip, { ...draft, files: [foreign] }))).toThrow(
+    'files of strangers',
+  );
 });
 
 test('12: a throttled write of O1 is repeated unchanged after at least a second and fences nobody', () => {
   const bench = new Bench();
   bench.allocate(0);
-  const opening = bench.start(openLineage(contextOf({ generation: 1, me: incarnation(1) }))).stepTo(isCurrentPut);
+  const opening = bench
+    .start(openLineage(contextOf({ generation: 1, me: incarnation(1) })))
+    .stepTo(isCurrentPut);
   const first = opening.op;
   opening.step('throttle');
   expect(opening.op).toEqual(first);
@@ -200,10 +222,14 @@ test('12: a throttled write of O1 is repeated unchanged after at least a second 
 });
 
 test('racing controllers that know the same generation reach the same next one', () => {
-  for (const [known, wanted] of [[0, 1], [1, 2]] as const) {
+  for (const [known, wanted] of [
+    [0, 1],
+    [1, 2],
+  ] as const) {
     const bench = new Bench();
     if (known === 1) bench.allocate(0);
-    const workflow = (writeId: string) => allocateGeneration({ paths: PATHS, nowMs: 0, writeId }, known);
+    const workflow = (writeId: string) =>
+      allocateGeneration({ paths: PATHS, nowMs: 0, writeId }, known);
     const left = bench.start(workflow('left')).stepTo(isCurrentPut);
     const right = bench.start(workflow('right')).stepTo(isCurrentPut);
     expect(right.finish()).toEqual({ tag: 'allocated', generation: wanted });
@@ -232,7 +258,10 @@ test('a start that a later start of the same leader overtook publishes nothing m
     for (let step = 0; step < steps && !zombie.ended; step++) zombie.step();
     if (zombie.ended) break;
     const resumed = bench.leader(1, 2, { startNo: 2 });
-    expect(resumed.finish(), `after ${steps} steps`).toMatchObject({ phase: 'write', published: 2 });
+    expect(resumed.finish(), `after ${steps} steps`).toMatchObject({
+      phase: 'write',
+      published: 2,
+    });
     // Past its last verify it only commits and marks once more, which is no effect.
     const { published } = zombie.state;
     expect(zombie.finish().phase, `after ${steps} steps`).toBe(published < 2 ? 'fenced' : 'write');
@@ -250,7 +279,10 @@ test('lost twice while still named in O1 is reported as such, with the tip to go
   const stolen = bench.start(publishCheckpoint(stranger, tip, draftAfter(stranger, tip)));
   stolen.finish();
   const outcome = bench.run(publishCheckpoint(mine, tip, draftAfter(mine, tip)));
-  expect(outcome).toMatchObject({ tag: 'lost-while-mine', tip: { epoch: tip.epoch + 1, committed: false } });
+  expect(outcome).toMatchObject({
+    tag: 'lost-while-mine',
+    tip: { epoch: tip.epoch + 1, committed: false },
+  });
 });
 
 test('a request that never gets an answer ends as unavailable, and the same workflow goes through later', () => {

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  checkpointManifestCodec, committedMarkerCodec, currentGenerationCodec, epochRecordCodec, generationManifestCodec,
+  checkpointManifestCodec,
+  committedMarkerCodec,
+  currentGenerationCodec,
+  epochRecordCodec,
+  generationManifestCodec,
 } from '../../src/lineage/codec.ts';
 import type { Codec } from '../../src/lineage/codec.ts';
 import type { JsonValue } from '../../src/lineage/types.ts';
@@ -16,30 +20,84 @@ const manifestRef = fc.record({ ref: text, hash });
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 
 const records: [string, Codec<object>, fc.Arbitrary<object>][] = [
-  ['current generation', currentGenerationCodec as Codec<object>, fc.record({
-    version, generation: count, incarnation: fc.option(incarnation), floor: count, writeId: text, updatedAtMs: count,
-  })],
-  ['generation manifest', generationManifestCodec as Codec<object>, fc.record({
-    version, generation: count, incarnation, baseEpoch: count, baseRef: fc.option(text), planHash: text, codeVersion: text,
-    parallelism: count, reason: text, createdAtMs: count,
-  })],
-  ['checkpoint manifest', checkpointManifestCodec as Codec<object>, fc.record({
-    version, kind: fc.constantFrom('data', 'fence'), epoch: count, generation: count, nonce: text, attempt: count,
-    data: fc.option(fc.record({ generation: count, epoch: count, attempt: count })), parent: fc.option(manifestRef),
-    planHash: text, parallelism: count,
-    files: fc.array(fc.record({
-      operator: text, table: text, subtask: count, key: text, size: count, hash, rows: count,
-      keyRange: fc.record({ lower: count, upper: count }),
-    })),
-    broadcast: fc.array(fc.record({ operator: text, table: text, subtask: count, value: json })),
-    needsCommit: fc.boolean(),
-    items: fc.array(fc.record({ sink: text, subtask: count, index: count, payload: json })),
-    finished: fc.boolean(), createdAtMs: count,
-  })],
-  ['epoch record', epochRecordCodec as Codec<object>, fc.record({
-    version, epoch: count, checkpoint: manifestRef, parent: fc.option(manifestRef), generation: count, nonce: text,
-  })],
-  ['committed marker', committedMarkerCodec as Codec<object>, fc.record({ version, epoch: count, ref: text, writer: incarnation })],
+  [
+    'current generation',
+    currentGenerationCodec as Codec<object>,
+    fc.record({
+      version,
+      generation: count,
+      incarnation: fc.option(incarnation),
+      floor: count,
+      writeId: text,
+      updatedAtMs: count,
+    }),
+  ],
+  [
+    'generation manifest',
+    generationManifestCodec as Codec<object>,
+    fc.record({
+      version,
+      generation: count,
+      incarnation,
+      baseEpoch: count,
+      baseRef: fc.option(text),
+      planHash: text,
+      codeVersion: text,
+      parallelism: count,
+      reason: text,
+      createdAtMs: count,
+    }),
+  ],
+  [
+    'checkpoint manifest',
+    checkpointManifestCodec as Codec<object>,
+    fc.record({
+      version,
+      kind: fc.constantFrom('data', 'fence'),
+      epoch: count,
+      generation: count,
+      nonce: text,
+      attempt: count,
+      data: fc.option(fc.record({ generation: count, epoch: count, attempt: count })),
+      parent: fc.option(manifestRef),
+      planHash: text,
+      parallelism: count,
+      files: fc.array(
+        fc.record({
+          operator: text,
+          table: text,
+          subtask: count,
+          key: text,
+          size: count,
+          hash,
+          rows: count,
+          keyRange: fc.record({ lower: count, upper: count }),
+        }),
+      ),
+      broadcast: fc.array(fc.record({ operator: text, table: text, subtask: count, value: json })),
+      needsCommit: fc.boolean(),
+      items: fc.array(fc.record({ sink: text, subtask: count, index: count, payload: json })),
+      finished: fc.boolean(),
+      createdAtMs: count,
+    }),
+  ],
+  [
+    'epoch record',
+    epochRecordCodec as Codec<object>,
+    fc.record({
+      version,
+      epoch: count,
+      checkpoint: manifestRef,
+      parent: fc.option(manifestRef),
+      generation: count,
+      nonce: text,
+    }),
+  ],
+  [
+    'committed marker',
+    committedMarkerCodec as Codec<object>,
+    fc.record({ version, epoch: count, ref: text, writer: incarnation }),
+  ],
 ];
 
 test('every record is read back as it was written', () => {
@@ -66,7 +124,9 @@ test('no truncated record is read, and none with a member missing or of another 
     const [value] = fc.sample(arbitrary, { numRuns: 1, seed: 11 });
     const bytes = codec.encode(value!);
     for (let length = 0; length < bytes.length; length++) {
-      expect(codec.decode(bytes.subarray(0, length)).tag, `${name} cut at ${length}`).toBe('broken');
+      expect(codec.decode(bytes.subarray(0, length)).tag, `${name} cut at ${length}`).toBe(
+        'broken',
+      );
     }
     for (const member of Object.keys(value!)) {
       const without = { ...value, [member]: undefined };
@@ -82,13 +142,23 @@ test('no truncated record is read, and none with a member missing or of another 
 });
 
 test('a record that could not be read back is not written', () => {
-  const marker = { version: 1, epoch: -1, ref: 'r', writer: { objectId: 'o', startNo: 1, nonce: 'n' } } as const;
+  const marker = {
+    version: 1,
+    epoch: -1,
+    ref: 'r',
+    writer: { objectId: 'o', startNo: 1, nonce: 'n' },
+  } as const;
   expect(() => committedMarkerCodec.encode(marker)).toThrow('epoch');
   expect(() => committedMarkerCodec.encode({ ...marker, epoch: Number.NaN })).toThrow('epoch');
 });
 
 test('a member that a newer writer added is ignored', () => {
-  const marker = { version: 1, epoch: 1, ref: 'r', writer: { objectId: 'o', startNo: 1, nonce: 'n' } } as const;
+  const marker = {
+    version: 1,
+    epoch: 1,
+    ref: 'r',
+    writer: { objectId: 'o', startNo: 1, nonce: 'n' },
+  } as const;
   const bytes = new TextEncoder().encode(JSON.stringify({ ...marker, more: [1] }));
   expect(committedMarkerCodec.decode(bytes)).toEqual({ tag: 'decoded', value: marker });
 });

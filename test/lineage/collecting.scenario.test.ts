@@ -10,7 +10,11 @@ import { contextOf, incarnation, PATHS } from '../harness/lineage-leader.ts';
 import type { Fate } from '../harness/memory-object-store.ts';
 
 /** Generation 1 has committed epochs 2 to 7 and collected nothing. */
-function sixEpochs(options: { pageSize?: number } = {}): { bench: Bench; ctx: LineageContext; tip: Tip } {
+function sixEpochs(options: { pageSize?: number } = {}): {
+  bench: Bench;
+  ctx: LineageContext;
+  tip: Tip;
+} {
   const bench = new Bench(options);
   bench.allocate(0);
   const { tip } = bench.leader(1, 6).finish();
@@ -25,7 +29,10 @@ function expectWhole(bench: Bench, note: string): void {
     const manifest = JSON.parse(textOf(bench, ref)) as CheckpointManifest;
     for (const file of manifest.files) {
       const object = bench.store.objects.get(file.key);
-      expect(object === undefined ? 'missing' : contentHash(object.body), `${note}: ${file.key} of epoch ${epoch}`).toBe(file.hash);
+      expect(
+        object === undefined ? 'missing' : contentHash(object.body),
+        `${note}: ${file.key} of epoch ${epoch}`,
+      ).toBe(file.hash);
     }
   }
 }
@@ -56,7 +63,10 @@ test('collecting leaves the kept epochs and what they reference, and nothing els
       return name !== null && 'epoch' in name && name.epoch < 5;
     });
     expect(below).toEqual([PATHS.file(1, 'n1-1', 4, 'sum', 'totals', 0, 'u')]);
-    expect(bench.run(collectGarbage(ctx, tip, 2))).toEqual({ tag: 'skipped', reason: 'nothing-due' });
+    expect(bench.run(collectGarbage(ctx, tip, 2))).toEqual({
+      tag: 'skipped',
+      reason: 'nothing-due',
+    });
   }
 });
 
@@ -72,11 +82,17 @@ test('40: a new generation that restores at any step of a collection misses no f
       opening.step();
       if (collecting.op !== null) collecting.step();
     }
-    expect(opening.result, `after ${before} steps`).toMatchObject({ tag: 'opened', tip: { epoch: 7, committed: true } });
+    expect(opening.result, `after ${before} steps`).toMatchObject({
+      tag: 'opened',
+      tip: { epoch: 7, committed: true },
+    });
     expectWhole(bench, `after ${before} steps`);
     collecting.finish();
     expectWhole(bench, `after ${before} steps`);
-    expect(bench.leader(2, 2, { startNo: 2, keep: 1 }).finish(), `after ${before} steps`).toMatchObject({ phase: 'write' });
+    expect(
+      bench.leader(2, 2, { startNo: 2, keep: 1 }).finish(),
+      `after ${before} steps`,
+    ).toMatchObject({ phase: 'write' });
     if (op === null) break;
   }
 });
@@ -108,7 +124,10 @@ test('42: after a crash before any request of a collection, the next one leaves 
     const dying = bench.start(collectGarbage(ctx, tip, 3));
     for (let step = 0; step < steps && dying.op !== null; step++) dying.step();
     const done = dying.op === null;
-    expect(bench.run(collectGarbage(ctx, tip, 1)), `after ${steps} steps`).toMatchObject({ tag: 'collected', floor: 6 });
+    expect(bench.run(collectGarbage(ctx, tip, 1)), `after ${steps} steps`).toMatchObject({
+      tag: 'collected',
+      floor: 6,
+    });
     expectWhole(bench, `after ${steps} steps`);
     const below = epochsOfObjects(bench).filter((epoch) => epoch < 6);
     expect(below, `after ${steps} steps`).toEqual([5]);
@@ -120,7 +139,11 @@ test('42: a collection whose deletes fail reports that it was interrupted, and t
   const { bench, ctx, tip } = sixEpochs();
   const failing = bench.start(collectGarbage(ctx, tip, 2)).stepTo((op) => op.op === 'delete');
   while (failing.op !== null) failing.step('fail');
-  expect(failing.result).toMatchObject({ tag: 'interrupted', floor: 5, report: { code: 'STORE_FAILED' } });
+  expect(failing.result).toMatchObject({
+    tag: 'interrupted',
+    floor: 5,
+    report: { code: 'STORE_FAILED' },
+  });
   expect(bench.run(collectGarbage(ctx, tip, 1)).tag).toBe('collected');
   expect(epochsOfObjects(bench).filter((epoch) => epoch < 6)).toEqual([5]);
 });
@@ -153,7 +176,11 @@ test('44: when the plan meets something unreadable, nothing is deleted and the f
     const before = bench.store.keys();
     const current = textOf(bench, PATHS.current);
     const outcome = bench.run(collectGarbage(ctx, tip, 2));
-    expect(outcome, name).toMatchObject({ tag: 'skipped', reason: 'unreadable', report: { code: 'LINEAGE_BROKEN' } });
+    expect(outcome, name).toMatchObject({
+      tag: 'skipped',
+      reason: 'unreadable',
+      report: { code: 'LINEAGE_BROKEN' },
+    });
     expect(bench.store.keys(), name).toEqual(before);
     expect(textOf(bench, PATHS.current), name).toBe(current);
   }
@@ -161,8 +188,13 @@ test('44: when the plan meets something unreadable, nothing is deleted and the f
 
 test('names that are not ours are left alone', () => {
   const { bench, ctx, tip } = sixEpochs();
-  const strangers = [`${PATHS.prefix}generations/readme.txt`, `${PATHS.prefix}epochs/1.record`, 'pl/job2/epochs/0000000001.record'];
-  for (const key of strangers) bench.store.answer({ op: 'put', key, body: new Uint8Array(), condition: { tag: 'absent' } });
+  const strangers = [
+    `${PATHS.prefix}generations/readme.txt`,
+    `${PATHS.prefix}epochs/1.record`,
+    'pl/job2/epochs/0000000001.record',
+  ];
+  for (const key of strangers)
+    bench.store.answer({ op: 'put', key, body: new Uint8Array(), condition: { tag: 'absent' } });
   expect(bench.run(collectGarbage(ctx, tip, 0)).tag).toBe('collected');
   for (const key of strangers) expect(bench.store.objects.has(key), key).toBe(true);
 });
@@ -175,7 +207,12 @@ test('what dead generations left is removed, their notes too, but for what is st
   bench.leader(2, 1).stepTo((op) => op.op === 'sink');
   bench.allocate(2);
   bench.leader(3, 4, { keep: 2 }).finish();
-  expect(bench.store.keys().filter((key) => key.startsWith(PATHS.generations)).every((key) => key.includes('/n3-1/'))).toBe(true);
+  expect(
+    bench.store
+      .keys()
+      .filter((key) => key.startsWith(PATHS.generations))
+      .every((key) => key.includes('/n3-1/')),
+  ).toBe(true);
   expect(bench.store.objects.has(PATHS.generation(3, 'n3-1'))).toBe(true);
   expectWhole(bench, 'end');
 });

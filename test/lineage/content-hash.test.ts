@@ -29,7 +29,8 @@ test('a truncated, extended or changed file has another hash', () => {
   const bytes = Uint8Array.from({ length: 100 }, (_, index) => index);
   const hash = contentHash(bytes);
   expect(hash).toMatch(/^[0-9a-f]{32}$/);
-  for (let length = 0; length < 100; length++) expect(contentHash(bytes.subarray(0, length))).not.toBe(hash);
+  for (let length = 0; length < 100; length++)
+    expect(contentHash(bytes.subarray(0, length))).not.toBe(hash);
   for (let index = 0; index < 100; index++) {
     const changed = bytes.slice();
     changed[index] = (changed[index] as number) ^ 1;

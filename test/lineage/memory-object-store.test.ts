@@ -4,7 +4,12 @@ import { describeObjectStore } from '../harness/object-store-conformance.ts';
 
 describeObjectStore('the object store in memory', () => new MemoryObjectStore());
 
-const put = { op: 'put', key: 'k', body: new Uint8Array([1]), condition: { tag: 'absent' } } as const;
+const put = {
+  op: 'put',
+  key: 'k',
+  body: new Uint8Array([1]),
+  condition: { tag: 'absent' },
+} as const;
 
 test('a request whose answer is lost has been done', () => {
   const store = new MemoryObjectStore();

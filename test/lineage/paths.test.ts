@@ -9,14 +9,37 @@ const part = fc.string({ minLength: 1 });
 
 test('every name that is built is read back', () => {
   fc.assert(
-    fc.property(number, number, nonce, part, part, fc.nat(64), nonce, (generation, epoch, start, operator, table, subtask, uuid) => {
-      expect(paths.parse(paths.record(epoch))).toEqual({ tag: 'record', epoch });
-      expect(paths.parse(paths.generation(generation, start))).toEqual({ tag: 'generation', generation, nonce: start });
-      expect(paths.parse(paths.manifest(generation, start, epoch))).toEqual({ tag: 'manifest', generation, nonce: start, epoch });
-      expect(paths.parse(paths.marker(generation, start, epoch))).toEqual({ tag: 'marker', generation, nonce: start, epoch });
-      const file = paths.file(generation, start, epoch, operator, table, subtask, uuid);
-      expect(paths.parse(file)).toEqual({ tag: 'file', generation, nonce: start, epoch });
-    }),
+    fc.property(
+      number,
+      number,
+      nonce,
+      part,
+      part,
+      fc.nat(64),
+      nonce,
+      (generation, epoch, start, operator, table, subtask, uuid) => {
+        expect(paths.parse(paths.record(epoch))).toEqual({ tag: 'record', epoch });
+        expect(paths.parse(paths.generation(generation, start))).toEqual({
+          tag: 'generation',
+          generation,
+          nonce: start,
+        });
+        expect(paths.parse(paths.manifest(generation, start, epoch))).toEqual({
+          tag: 'manifest',
+          generation,
+          nonce: start,
+          epoch,
+        });
+        expect(paths.parse(paths.marker(generation, start, epoch))).toEqual({
+          tag: 'marker',
+          generation,
+          nonce: start,
+          epoch,
+        });
+        const file = paths.file(generation, start, epoch, operator, table, subtask, uuid);
+        expect(paths.parse(file)).toEqual({ tag: 'file', generation, nonce: start, epoch });
+      },
+    ),
   );
   expect(paths.parse(paths.current)).toEqual({ tag: 'current' });
 });

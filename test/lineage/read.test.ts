@@ -27,13 +27,23 @@ test('the view shows canonical checkpoints, generations, and manifests that lost
   first.finish();
   const view = viewOf(bench);
   expect(view.current).toMatchObject({ generation: 2, floor: 0 });
-  expect(view.checkpoints.map(({ epoch, manifest, committed }) => [epoch, manifest.kind, manifest.generation, committed])).toEqual([
+  expect(
+    view.checkpoints.map(({ epoch, manifest, committed }) => [
+      epoch,
+      manifest.kind,
+      manifest.generation,
+      committed,
+    ]),
+  ).toEqual([
     [1, 'fence', 1, true],
     [2, 'data', 1, true],
     [3, 'fence', 2, true],
     [4, 'data', 2, false],
   ]);
-  expect(view.generations.map(({ generation, baseEpoch }) => [generation, baseEpoch])).toEqual([[1, 0], [2, 2]]);
+  expect(view.generations.map(({ generation, baseEpoch }) => [generation, baseEpoch])).toEqual([
+    [1, 0],
+    [2, 2],
+  ]);
   expect(view.others).toMatchObject([{ epoch: 3, generation: 1, state: 'lost' }]);
   expect(view.unreadable).toEqual([]);
   second.finish();

@@ -48,8 +48,13 @@ test('14: a dead leader that wakes at any step of its successor changes nothing'
       const second = bench.leader(2, 3, { keep: 1 });
       for (let step = 0; step < woken && !second.ended; step++) second.step();
       first.finish();
-      expect(second.finish(), `dead ${dead} woken ${woken}`).toMatchObject({ phase: 'write', published: 3 });
-      expect(bench.log.rows, `dead ${dead} woken ${woken}`).toEqual(bench.log.rows.map((_, index) => index));
+      expect(second.finish(), `dead ${dead} woken ${woken}`).toMatchObject({
+        phase: 'write',
+        published: 3,
+      });
+      expect(bench.log.rows, `dead ${dead} woken ${woken}`).toEqual(
+        bench.log.rows.map((_, index) => index),
+      );
     }
   }
 });
@@ -76,7 +81,8 @@ test('17: a missing or damaged O1 beside other objects stops everything with an 
   const missing = afterFirst(1);
   missing.store.objects.delete(PATHS.current);
   expect(open(missing, 2)).toMatchObject({ tag: 'broken', report: { code: 'LINEAGE_BROKEN' } });
-  const allocate = (known: number) => allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, known);
+  const allocate = (known: number) =>
+    allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, known);
   expect(missing.run(allocate(0))).toMatchObject({ tag: 'broken' });
   expect(missing.run(allocate(2))).toMatchObject({ tag: 'broken' });
 
@@ -90,9 +96,13 @@ test('17: a missing or damaged O1 beside other objects stops everything with an 
 
 test('17: a bucket that knows fewer generations than the controller is not taken over', () => {
   const bench = new Bench();
-  expect(bench.run(allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, 3))).toMatchObject({ tag: 'broken' });
+  expect(bench.run(allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, 3))).toMatchObject({
+    tag: 'broken',
+  });
   bench.allocate(0);
-  expect(bench.run(allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, 3))).toMatchObject({ tag: 'broken' });
+  expect(bench.run(allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, 3))).toMatchObject({
+    tag: 'broken',
+  });
 });
 
 test('18: a tip that is missing, damaged or contradicts its record is refused, without falling back', () => {
@@ -100,9 +110,17 @@ test('18: a tip that is missing, damaged or contradicts its record is refused, w
   const damages: [string, (bench: Bench) => void][] = [
     ['manifest missing', (bench) => bench.store.objects.delete(manifest)],
     ['manifest truncated', (bench) => bench.corrupt(manifest, '{"version":1,')],
-    ['manifest of another epoch', (bench) => bench.store.objects.set(manifest, bench.store.objects.get(PATHS.manifest(1, 'n1-1', 2))!)],
+    [
+      'manifest of another epoch',
+      (bench) =>
+        bench.store.objects.set(manifest, bench.store.objects.get(PATHS.manifest(1, 'n1-1', 2))!),
+    ],
     ['record damaged', (bench) => bench.corrupt(PATHS.record(3), '{}')],
-    ['record of another epoch', (bench) => bench.store.objects.set(PATHS.record(3), bench.store.objects.get(PATHS.record(2))!)],
+    [
+      'record of another epoch',
+      (bench) =>
+        bench.store.objects.set(PATHS.record(3), bench.store.objects.get(PATHS.record(2))!),
+    ],
     ['marker damaged', (bench) => bench.corrupt(PATHS.marker(1, 'n1-1', 3), 'yes')],
     ['hole below the tip', (bench) => bench.store.objects.delete(PATHS.record(2))],
     ['first record missing', (bench) => bench.store.objects.delete(PATHS.record(1))],
@@ -110,7 +128,10 @@ test('18: a tip that is missing, damaged or contradicts its record is refused, w
   for (const [name, damage] of damages) {
     const bench = afterFirst(2);
     damage(bench);
-    expect(open(bench, 2), name).toMatchObject({ tag: 'broken', report: { code: 'LINEAGE_BROKEN', retry: 'never' } });
+    expect(open(bench, 2), name).toMatchObject({
+      tag: 'broken',
+      report: { code: 'LINEAGE_BROKEN', retry: 'never' },
+    });
     expect(bench.leader(2, 1, { startNo: 2 }).finish().phase, name).toBe('broken');
   }
 });
@@ -120,7 +141,8 @@ test('18: all records gone above a floor is an error, not a new lineage', () => 
   bench.allocate(0);
   bench.leader(1, 4, { keep: 1 }).finish();
   bench.allocate(1);
-  for (const key of bench.store.keys()) if (key.startsWith(PATHS.epochs)) bench.store.objects.delete(key);
+  for (const key of bench.store.keys())
+    if (key.startsWith(PATHS.epochs)) bench.store.objects.delete(key);
   expect(open(bench, 2)).toMatchObject({ tag: 'broken' });
 });
 
@@ -137,7 +159,9 @@ test('18: a truncated state file is told by its size and its hash', () => {
 
 test('a replaced leader that finds a hole is fenced, because its successor may have collected', () => {
   const bench = afterFirst(3);
-  const second = bench.start(openLineage(contextOf({ generation: 2, me: incarnation(2) }))).stepTo(isRecordList);
+  const second = bench
+    .start(openLineage(contextOf({ generation: 2, me: incarnation(2) })))
+    .stepTo(isRecordList);
   second.step();
   bench.allocate(2);
   bench.leader(3, 5, { keep: 0 }).finish();
@@ -146,17 +170,27 @@ test('a replaced leader that finds a hole is fenced, because its successor may h
 
 test('a leader that is replaced between listing and verifying does not restore', () => {
   const bench = afterFirst(1);
-  const second = bench.start(openLineage(contextOf({ generation: 2, me: incarnation(2) }))).stepTo(isRecordList);
+  const second = bench
+    .start(openLineage(contextOf({ generation: 2, me: incarnation(2) })))
+    .stepTo(isRecordList);
   second.stepTo(isCurrentGet);
   bench.allocate(2);
-  expect(second.finish()).toMatchObject({ tag: 'fenced', by: { generation: 3, incarnation: null } });
+  expect(second.finish()).toMatchObject({
+    tag: 'fenced',
+    by: { generation: 3, incarnation: null },
+  });
 });
 
 test('a failed read is never taken for nothing there', () => {
   const bench = afterFirst(1);
-  const second = bench.start(openLineage(contextOf({ generation: 2, me: incarnation(2) }))).stepTo(isRecordList);
+  const second = bench
+    .start(openLineage(contextOf({ generation: 2, me: incarnation(2) })))
+    .stepTo(isRecordList);
   while (second.op !== null) second.step(second.op.op === 'list' ? 'fail' : 'apply');
-  expect(second.result).toMatchObject({ tag: 'unavailable', report: { code: 'STORE_FAILED', retry: 'backoff' } });
+  expect(second.result).toMatchObject({
+    tag: 'unavailable',
+    report: { code: 'STORE_FAILED', retry: 'backoff' },
+  });
   expect(open(bench, 2)).toMatchObject({ tag: 'opened', tip: { epoch: 2 } });
 });
 
@@ -168,10 +202,21 @@ test('30: a reset keeps the line of epochs and the offsets, and forgets the rest
   const info = { planHash: 'other', codeVersion: '2', parallelism: 2, reason: 'reset' };
   const kept = bench.run(fenceAndBegin(ctx, opened.tip, { reset: true, info }));
   if (kept.tag !== 'begun') throw new Error(kept.tag);
-  expect(kept.tip.manifest).toMatchObject({ epoch: 4, files: [], planHash: 'other', parallelism: 2, parent: opened.tip.ref });
-  expect(kept.tip.manifest!.broadcast).toEqual([{ operator: 'source', table: 'offsets', subtask: 0, value: 2 }]);
+  expect(kept.tip.manifest).toMatchObject({
+    epoch: 4,
+    files: [],
+    planHash: 'other',
+    parallelism: 2,
+    parent: opened.tip.ref,
+  });
+  expect(kept.tip.manifest!.broadcast).toEqual([
+    { operator: 'source', table: 'offsets', subtask: 0, value: 2 },
+  ]);
   const next = bench.run(publishCheckpoint(ctx, kept.tip, draftAfter(ctx, kept.tip)));
-  expect(next).toMatchObject({ tag: 'canonical', tip: { epoch: 5, manifest: { data: { generation: 2, epoch: 5, attempt: 1 } } } });
+  expect(next).toMatchObject({
+    tag: 'canonical',
+    tip: { epoch: 5, manifest: { data: { generation: 2, epoch: 5, attempt: 1 } } },
+  });
 });
 
 test('39: no fence can be put on a checkpoint whose commit is open', () => {
@@ -183,14 +228,19 @@ test('39: no fence can be put on a checkpoint whose commit is open', () => {
   if (opened.tag !== 'opened') throw new Error(opened.tag);
   expect(opened.tip).toMatchObject({ epoch: 2, committed: false });
   const ctx = contextOf({ generation: 2, me: incarnation(2) });
-  const options = { reset: true, info: { planHash: 'plan', codeVersion: '1', parallelism: 1, reason: 'reset' } };
+  const options = {
+    reset: true,
+    info: { planHash: 'plan', codeVersion: '1', parallelism: 1, reason: 'reset' },
+  };
   expect(() => bench.run(fenceAndBegin(ctx, opened.tip, options))).toThrow('not committed');
 });
 
 test('two leaders that redo the same commit may both mark it', () => {
   const bench = new Bench();
   bench.allocate(0);
-  const first = bench.leader(1, 1).stepTo((op) => op.op === 'put' && op.key === PATHS.marker(1, 'n1-1', 2));
+  const first = bench
+    .leader(1, 1)
+    .stepTo((op) => op.op === 'put' && op.key === PATHS.marker(1, 'n1-1', 2));
   bench.allocate(1);
   expect(bench.leader(2, 1).finish()).toMatchObject({ phase: 'write' });
   first.step();

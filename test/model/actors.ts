@@ -43,7 +43,8 @@ export const PROGRAMS: Programs = {
   work: nextWork,
   *allocate(name, expected) {
     const outcome = yield* allocateGeneration({ paths: PATHS, nowMs: 0, writeId: name }, expected);
-    if (outcome.tag === 'allocated') return { ...LEADER_START, phase: 'write', note: `generation ${outcome.generation}` };
+    if (outcome.tag === 'allocated')
+      return { ...LEADER_START, phase: 'write', note: `generation ${outcome.generation}` };
     return { ...LEADER_START, phase: outcome.tag, note: outcome.report.message };
   },
 };
@@ -109,7 +110,9 @@ export class Actors {
   #lostAnswer(position: Position): StoreAnswer {
     if (position.intent.tag !== 'request') throw new Error('no request is open');
     const op = this.#buckets.op(position.intent.op);
-    return op.op === 'put' ? { tag: 'unknown', message: 'lost' } : { tag: 'failed', message: 'lost' };
+    return op.op === 'put'
+      ? { tag: 'unknown', message: 'lost' }
+      : { tag: 'failed', message: 'lost' };
   }
 
   #work(actor: number, state: LeaderState, begun: boolean): Work {
@@ -128,7 +131,10 @@ export class Actors {
     if (work.tag === 'store') {
       number = this.#run(actor, state, [], work.workflow());
     } else {
-      const intent: Intent = work.tag === 'ended' ? { tag: 'ended' } : { tag: 'sink', call: this.#internCall(work.call) };
+      const intent: Intent =
+        work.tag === 'ended'
+          ? { tag: 'ended' }
+          : { tag: 'sink', call: this.#internCall(work.call) };
       number = this.#add({ actor, state, answers: [], intent, children: new Map() });
     }
     this.#roots.set(text, number);
@@ -138,10 +144,20 @@ export class Actors {
   #replay(position: Position, answer: StoreAnswer): number {
     const work = this.#work(position.actor, position.state, false);
     if (work.tag !== 'store') throw new Error('no request is open');
-    return this.#run(position.actor, position.state, [...position.answers, answer], work.workflow());
+    return this.#run(
+      position.actor,
+      position.state,
+      [...position.answers, answer],
+      work.workflow(),
+    );
   }
 
-  #run(actor: number, state: LeaderState, answers: StoreAnswer[], workflow: Lineage<LeaderState>): number {
+  #run(
+    actor: number,
+    state: LeaderState,
+    answers: StoreAnswer[],
+    workflow: Lineage<LeaderState>,
+  ): number {
     try {
       let next = workflow.next();
       let used = 0;
@@ -155,7 +171,10 @@ export class Actors {
       }
       return this.#root(actor, next.value, true);
     } catch (thrown) {
-      const intent: Intent = { tag: 'threw', message: thrown instanceof Error ? thrown.message : String(thrown) };
+      const intent: Intent = {
+        tag: 'threw',
+        message: thrown instanceof Error ? thrown.message : String(thrown),
+      };
       return this.#add({ actor, state, answers, intent, children: new Map() });
     }
   }

@@ -50,7 +50,8 @@ export class Buckets {
     if (op.op === 'get') text = `get ${op.key}`;
     if (op.op === 'list') text = `list ${op.prefix} ${op.startAfter ?? ''}`;
     if (op.op === 'delete') text = `delete ${op.keys.join(' ')}`;
-    if (op.op === 'put') text = `put ${op.key} ${this.#body(op.body)} ${op.condition.tag === 'absent' ? '' : op.condition.etag}`;
+    if (op.op === 'put')
+      text = `put ${op.key} ${this.#body(op.body)} ${op.condition.tag === 'absent' ? '' : op.condition.etag}`;
     return this.#ops.intern(text, () => op);
   }
 
@@ -79,12 +80,24 @@ export class Buckets {
     if (op.op === 'get') {
       const body = objects.get(op.key);
       if (body === undefined) return { bucket, answer: this.internAnswer({ tag: 'missing' }) };
-      return { bucket, answer: this.internAnswer({ tag: 'found', body: this.#bodies.value(body), etag: String(body) }) };
+      return {
+        bucket,
+        answer: this.internAnswer({
+          tag: 'found',
+          body: this.#bodies.value(body),
+          etag: String(body),
+        }),
+      };
     }
     if (op.op === 'list') {
       const { startAfter } = op;
-      const keys = [...objects.keys()].filter((key) => key.startsWith(op.prefix) && (startAfter === undefined || key > startAfter));
-      return { bucket, answer: this.internAnswer({ tag: 'keys', keys: keys.sort(), truncated: false }) };
+      const keys = [...objects.keys()].filter(
+        (key) => key.startsWith(op.prefix) && (startAfter === undefined || key > startAfter),
+      );
+      return {
+        bucket,
+        answer: this.internAnswer({ tag: 'keys', keys: keys.sort(), truncated: false }),
+      };
     }
     const after = new Map(objects);
     if (op.op === 'delete') {
@@ -92,11 +105,15 @@ export class Buckets {
       return { bucket: this.#bucket(after), answer: this.internAnswer({ tag: 'done' }) };
     }
     const present = objects.get(op.key);
-    const allowed = op.condition.tag === 'absent' ? present === undefined : String(present) === op.condition.etag;
+    const allowed =
+      op.condition.tag === 'absent' ? present === undefined : String(present) === op.condition.etag;
     if (!allowed) return { bucket, answer: this.internAnswer({ tag: 'refused' }) };
     const body = this.#body(op.body);
     after.set(op.key, body);
-    return { bucket: this.#bucket(after), answer: this.internAnswer({ tag: 'stored', etag: String(body) }) };
+    return {
+      bucket: this.#bucket(after),
+      answer: this.internAnswer({ tag: 'stored', etag: String(body) }),
+    };
   }
 
   #body(bytes: Uint8Array): number {
@@ -104,7 +121,10 @@ export class Buckets {
   }
 
   #bucket(objects: Objects): number {
-    const text = [...objects].map(([key, body]) => `${key}=${body}`).sort().join(' ');
+    const text = [...objects]
+      .map(([key, body]) => `${key}=${body}`)
+      .sort()
+      .join(' ');
     return this.#buckets.intern(text, () => objects);
   }
 }

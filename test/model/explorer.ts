@@ -39,7 +39,14 @@ export type Report = {
 /** On its way: a request (even: number × 2) or a call of the sink (odd: number × 2 + 1). */
 type Flight = number;
 
-type State = { bucket: number; memory: number; losses: number; delays: number; positions: number[]; flights: Flight[] };
+type State = {
+  bucket: number;
+  memory: number;
+  losses: number;
+  delays: number;
+  positions: number[];
+  flights: Flight[];
+};
 
 type Move = { text: string; state: State };
 
@@ -64,7 +71,14 @@ export class Explorer {
     const parents: number[] = [];
     const texts: string[] = [];
     const statesMax = this.#options.statesMax ?? Infinity;
-    const report: Report = { states: 0, moves: 0, depth: 0, ends: 0, exhausted: true, violation: null };
+    const report: Report = {
+      states: 0,
+      moves: 0,
+      depth: 0,
+      ends: 0,
+      exhausted: true,
+      violation: null,
+    };
     const add = (state: State, parent: number, text: string): boolean => {
       const key = keyOf(state);
       if (seen.has(key)) return false;
@@ -89,7 +103,8 @@ export class Explorer {
         report.moves += this.#moves.length;
         if (this.#moves.length === 0) report.ends++;
         for (const move of this.#moves) {
-          if (add(move.state, index, move.text)) next.push({ state: move.state, index: parents.length - 1 });
+          if (add(move.state, index, move.text))
+            next.push({ state: move.state, index: parents.length - 1 });
         }
       }
       frontier = next;
@@ -102,14 +117,21 @@ export class Explorer {
   #initial(): State {
     let { empty: bucket } = this.#buckets;
     const workflow = allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'first' }, 0);
-    for (let next = workflow.next(); next.done !== true; ) {
+    for (let next = workflow.next(); next.done !== true;) {
       if (next.value.op === 'pause') throw new Error('no fault, no pause');
       const applied = this.#buckets.apply(bucket, this.#buckets.internOp(next.value));
       bucket = applied.bucket;
       next = workflow.next(this.#buckets.answer(applied.answer));
     }
     const { actors, losses, delays } = this.#options;
-    return { bucket, memory: this.#oracle.empty, losses, delays, positions: actors.map((_, actor) => this.#actors.start(actor)), flights: [] };
+    return {
+      bucket,
+      memory: this.#oracle.empty,
+      losses,
+      delays,
+      positions: actors.map((_, actor) => this.#actors.start(actor)),
+      flights: [],
+    };
   }
 
   #expand(state: State): void {
@@ -127,8 +149,10 @@ export class Explorer {
     const { name } = this.#plan(actor);
     if (intent.tag === 'threw') throw new Violation(`${name} throws: ${intent.message}`);
     if (intent.tag === 'ended') {
-      if (position.state.phase === 'broken') throw new Violation(`${name} finds a broken lineage: ${position.state.note}`);
-      if (position.state.note === 'lost while mine') throw new Violation(`${name} lost a claim while it is the owner`);
+      if (position.state.phase === 'broken')
+        throw new Violation(`${name} finds a broken lineage: ${position.state.note}`);
+      if (position.state.note === 'lost while mine')
+        throw new Violation(`${name} lost a claim while it is the owner`);
       return;
     }
     if (intent.tag === 'sink') this.#callSink(state, actor, intent.call);
@@ -158,18 +182,26 @@ export class Explorer {
     if (request.op !== 'put' && request.op !== 'delete') return;
     const unanswered = this.#actors.advance(at, null);
     if (state.losses > 0 && applied.bucket !== state.bucket) {
-      this.#add(`${text} → ${answer.tag}, answer lost`, place({ ...after, losses: state.losses - 1 }, actor, unanswered));
+      this.#add(
+        `${text} → ${answer.tag}, answer lost`,
+        place({ ...after, losses: state.losses - 1 }, actor, unanswered),
+      );
     }
-    if (state.losses > 0 && request.op === 'delete' && request.keys.length > 1) this.#deleteHalf(state, actor, request.keys, text);
+    if (state.losses > 0 && request.op === 'delete' && request.keys.length > 1)
+      this.#deleteHalf(state, actor, request.keys, text);
     if (state.delays > 0) {
       const flights = [...state.flights, op * 2].sort((left, right) => left - right);
-      this.#add(`${text} → delayed`, place({ ...state, delays: state.delays - 1, flights }, actor, unanswered));
+      this.#add(
+        `${text} → delayed`,
+        place({ ...state, delays: state.delays - 1, flights }, actor, unanswered),
+      );
     }
   }
 
   #watchOpened(memory: number, from: number, to: number): void {
     const { phase, tip } = this.#actors.position(to).state;
-    const opened = this.#actors.position(from).state.phase === 'open' && (phase === 'redo' || phase === 'fence');
+    const opened =
+      this.#actors.position(from).state.phase === 'open' && (phase === 'redo' || phase === 'fence');
     if (opened && tip !== null) this.#oracle.watchOpened(memory, tip.epoch);
   }
 
@@ -177,7 +209,10 @@ export class Explorer {
     const half = { op: 'delete', keys: keys.slice(0, keys.length >> 1) } as const;
     const { bucket } = this.#buckets.apply(state.bucket, this.#buckets.internOp(half));
     const memory = this.#oracle.watch(state.memory, half, state.bucket, bucket);
-    this.#add(`${text} → half done, dead`, place({ ...state, bucket, memory, losses: state.losses - 1 }, actor, DEAD));
+    this.#add(
+      `${text} → half done, dead`,
+      place({ ...state, bucket, memory, losses: state.losses - 1 }, actor, DEAD),
+    );
   }
 
   #callSink(state: State, actor: number, call: number): void {
@@ -188,7 +223,10 @@ export class Explorer {
     this.#add(text, place({ ...state, memory }, actor, this.#actors.acknowledge(at)));
     if (state.delays === 0) return;
     const flights = [...state.flights, call * 2 + 1].sort((left, right) => left - right);
-    this.#add(`${text} → delayed, dead`, place({ ...state, delays: state.delays - 1, flights }, actor, DEAD));
+    this.#add(
+      `${text} → delayed, dead`,
+      place({ ...state, delays: state.delays - 1, flights }, actor, DEAD),
+    );
   }
 
   #land(state: State, index: number): void {
@@ -197,14 +235,23 @@ export class Explorer {
     const flights = state.flights.toSpliced(index, 1);
     if (flight % 2 === 1) {
       const call = this.#actors.call((flight - 1) / 2);
-      this.#add(`late: commit epoch ${call.epoch}`, { ...state, flights, memory: this.#oracle.watchSink(state.memory, call) });
+      this.#add(`late: commit epoch ${call.epoch}`, {
+        ...state,
+        flights,
+        memory: this.#oracle.watchSink(state.memory, call),
+      });
       return;
     }
     const request = this.#buckets.op(flight / 2);
     const applied = this.#buckets.apply(state.bucket, flight / 2);
     const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
     const { tag } = this.#buckets.answer(applied.answer);
-    this.#add(`late: ${describe(request)} → ${tag}`, { ...state, flights, memory, bucket: applied.bucket });
+    this.#add(`late: ${describe(request)} → ${tag}`, {
+      ...state,
+      flights,
+      memory,
+      bucket: applied.bucket,
+    });
   }
 
   /** Nothing moves any more: the newest leader, unless it died, has done its work, and all of it is outside. */
@@ -214,10 +261,12 @@ export class Explorer {
     const at = state.positions[newest] as number;
     if (plan.tag !== 'leader' || at === DEAD) return;
     const { phase, published, note } = this.#actors.position(at).state;
-    if (phase !== 'write' || published !== plan.plan.epochs) throw new Violation(`L1: the newest leader ends as ${phase} ${note}`);
+    if (phase !== 'write' || published !== plan.plan.epochs)
+      throw new Violation(`L1: the newest leader ends as ${phase} ${note}`);
     const { canonical, lastEpoch, rows } = this.#oracle.memory(state.memory);
     const data = canonical.filter((each) => each.kind === 'data');
-    if (lastEpoch !== data.at(-1)?.epoch || rows !== data.length) throw new Violation(`I4: ${rows} rows of ${data.length} epochs are committed`);
+    if (lastEpoch !== data.at(-1)?.epoch || rows !== data.length)
+      throw new Violation(`I4: ${rows} rows of ${data.length} epochs are committed`);
   }
 
   #plan(actor: number): ActorPlan {

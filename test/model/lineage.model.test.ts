@@ -12,7 +12,10 @@ import { MUTANTS } from './mutants.ts';
 
 type LeaderOptions = { startNo?: number; epochs: number; keep?: number; after?: number };
 
-function leader(generation: number, { startNo = 1, epochs, keep, after }: LeaderOptions): ActorPlan {
+function leader(
+  generation: number,
+  { startNo = 1, epochs, keep, after }: LeaderOptions,
+): ActorPlan {
   const name = `generation ${generation} start ${startNo}`;
   const plan = { generation, me: incarnation(generation, startNo), epochs, keep: keep ?? null };
   return { tag: 'leader', name, after: after ?? null, plan };
@@ -53,10 +56,22 @@ const threeGenerations: ActorPlan[] = [
 ];
 
 const RUNS: [string, Exploration][] = [
-  ['two generations, one lost and one late request', { actors: takeover(2, 1), losses: 1, delays: 1 }],
-  ['two generations that collect, one late request', { actors: collecting(2, 2, 0), losses: 0, delays: 1 }],
-  ['two generations that collect and keep one epoch, one lost request', { actors: collecting(3, 3, 1), losses: 1, delays: 0 }],
-  ['a leader and its later start, one lost and one late request', { actors: resumed, losses: 1, delays: 1 }],
+  [
+    'two generations, one lost and one late request',
+    { actors: takeover(2, 1), losses: 1, delays: 1 },
+  ],
+  [
+    'two generations that collect, one late request',
+    { actors: collecting(2, 2, 0), losses: 0, delays: 1 },
+  ],
+  [
+    'two generations that collect and keep one epoch, one lost request',
+    { actors: collecting(3, 3, 1), losses: 1, delays: 0 },
+  ],
+  [
+    'a leader and its later start, one lost and one late request',
+    { actors: resumed, losses: 1, delays: 1 },
+  ],
   ['two controllers that race, one lost request', { actors: racing, losses: 1, delays: 0 }],
   ['three generations', { actors: threeGenerations, losses: 0, delays: 0 }],
 ];
@@ -67,7 +82,9 @@ describe('no order of requests breaks the lineage', () => {
     const report = new Explorer(exploration).explore();
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     const { states, moves, depth, ends } = report;
-    process.stdout.write(`model: ${name}: ${states} states, ${moves} moves, depth ${depth}, ${ends} ends, ${seconds} s\n`);
+    process.stdout.write(
+      `model: ${name}: ${states} states, ${moves} moves, depth ${depth}, ${ends} ends, ${seconds} s\n`,
+    );
     expect(report.violation).toBe(null);
     expect(report.exhausted).toBe(true);
     expect(ends).toBeGreaterThan(0);
@@ -77,15 +94,35 @@ describe('no order of requests breaks the lineage', () => {
 
 /** For each thing removed: bounds within which a violation exists, and the rule that it breaks first. */
 const FOUND: [string, Exploration, RegExp][] = [
-  ['no verify after a claim', { actors: collecting(2, 3, 0), losses: 0, delays: 0 }, /^(I2|I4|I5)/],
-  ['a claim that exists is taken for mine', { actors: takeover(2, 1), losses: 0, delays: 0 }, /^(I2|I3|I4|L1)/],
-  ['deletes without moving the floor', { actors: collecting(2, 1, 0), losses: 0, delays: 0 }, /^(I1|I8)/],
-  ['the floor is overwritten', { actors: collecting(2, 1, 0), losses: 0, delays: 0 }, /O1 does not grow/],
-  ['the acquisition is overwritten', { actors: takeover(2, 1), losses: 0, delays: 0 }, /O1 does not grow/],
+  ['no verify after a claim', { actors: collecting(2, 3, 0), losses: 0, delays: 0 }, /^(I2|I6)/],
+  [
+    'a claim that exists is taken for mine',
+    { actors: takeover(2, 1), losses: 0, delays: 0 },
+    /^(I2|I3|I4|L1)/,
+  ],
+  [
+    'deletes without moving the floor',
+    { actors: collecting(2, 1, 0), losses: 0, delays: 0 },
+    /^(I1|I8)/,
+  ],
+  [
+    'the floor is overwritten',
+    { actors: collecting(2, 1, 0), losses: 0, delays: 0 },
+    /O1 does not grow/,
+  ],
+  [
+    'the acquisition is overwritten',
+    { actors: takeover(2, 1), losses: 0, delays: 0 },
+    /O1 does not grow/,
+  ],
   ['the allocation is overwritten', { actors: racing, losses: 0, delays: 0 }, /O1 does not grow/],
   ['nothing is redone before the fence', { actors: takeover(1, 1), losses: 0, delays: 0 }, /^I2/],
   ['marked before the sink has answered', { actors: takeover(1, 1), losses: 0, delays: 0 }, /^I4/],
-  ['nothing listed is taken for a new lineage', { actors: takeover(1, 1), losses: 0, delays: 0 }, /^I6/],
+  [
+    'nothing listed is taken for a new lineage',
+    { actors: takeover(1, 1), losses: 0, delays: 0 },
+    /^I6/,
+  ],
 ];
 
 describe('the exploration notices what is removed', () => {
@@ -94,9 +131,14 @@ describe('the exploration notices what is removed', () => {
   });
 
   test.each(FOUND)('%s', { timeout: 60_000 }, (name, exploration, rule) => {
-    const { violation, states } = new Explorer({ ...exploration, programs: MUTANTS[name]! }).explore();
+    const { violation, states } = new Explorer({
+      ...exploration,
+      programs: MUTANTS[name]!,
+    }).explore();
     const steps = violation?.trace.length;
-    process.stdout.write(`model: without "${name}": ${violation?.rule} after ${steps} steps, ${states} states\n`);
+    process.stdout.write(
+      `model: without "${name}": ${violation?.rule} after ${steps} steps, ${states} states\n`,
+    );
     expect(violation?.rule).toMatch(rule);
   });
 });

@@ -21,7 +21,10 @@ function* tampered<T>(workflow: Lineage<T>, tamper: Tamper): Lineage<T> {
   return next.value;
 }
 
-function inPhases(phases: readonly LeaderState['phase'][], tamper: (plan: LeaderPlan) => Tamper): Programs {
+function inPhases(
+  phases: readonly LeaderState['phase'][],
+  tamper: (plan: LeaderPlan) => Tamper,
+): Programs {
   const work = (plan: LeaderPlan, state: LeaderState): Work => {
     const whole = nextWork(plan, state);
     if (whole.tag !== 'store' || !phases.includes(state.phase)) return whole;
@@ -31,11 +34,19 @@ function inPhases(phases: readonly LeaderState['phase'][], tamper: (plan: Leader
 }
 
 function mineAnswer(generation: number, incarnation: Incarnation): StoreAnswer {
-  const body = currentGenerationCodec.encode({ version: 1, generation, incarnation, floor: 0, writeId: '', updatedAtMs: 0 });
+  const body = currentGenerationCodec.encode({
+    version: 1,
+    generation,
+    incarnation,
+    floor: 0,
+    writeId: '',
+    updatedAtMs: 0,
+  });
   return { tag: 'found', body, etag: '' };
 }
 
-const isCurrentPut = (op: StoreOp): op is Extract<StoreOp, { op: 'put' }> => op.op === 'put' && op.key === PATHS.current;
+const isCurrentPut = (op: StoreOp): op is Extract<StoreOp, { op: 'put' }> =>
+  op.op === 'put' && op.key === PATHS.current;
 
 /** Overwrites O1 whatever it holds: reads its etag right before. */
 function* overwrite(op: StoreOp): Lineage<StoreAnswer> {
@@ -46,22 +57,33 @@ function* overwrite(op: StoreOp): Lineage<StoreAnswer> {
 }
 
 export const MUTANTS: Record<string, Programs> = {
-  'no verify after a claim': inPhases(['publish'], (plan) =>
-    function* blind(op) {
-      return op.op === 'get' && op.key === PATHS.current ? mineAnswer(plan.generation, plan.me) : yield op;
-    }),
+  'no verify after a claim': inPhases(
+    ['publish'],
+    (plan) =>
+      function* blind(op) {
+        return op.op === 'get' && op.key === PATHS.current
+          ? mineAnswer(plan.generation, plan.me)
+          : yield op;
+      },
+  ),
 
-  'a claim that exists is taken for mine': inPhases(['publish', 'fence'], () =>
-    function* credulous(op) {
-      const answer = yield op;
-      const claim = op.op === 'put' && PATHS.parse(op.key)?.tag === 'record';
-      return claim && answer.tag === 'refused' ? { tag: 'stored', etag: '' } : answer;
-    }),
+  'a claim that exists is taken for mine': inPhases(
+    ['publish', 'fence'],
+    () =>
+      function* credulous(op) {
+        const answer = yield op;
+        const claim = op.op === 'put' && PATHS.parse(op.key)?.tag === 'record';
+        return claim && answer.tag === 'refused' ? { tag: 'stored', etag: '' } : answer;
+      },
+  ),
 
-  'deletes without moving the floor': inPhases(['collect'], () =>
-    function* floorless(op) {
-      return isCurrentPut(op) ? { tag: 'stored', etag: '' } : yield op;
-    }),
+  'deletes without moving the floor': inPhases(
+    ['collect'],
+    () =>
+      function* floorless(op) {
+        return isCurrentPut(op) ? { tag: 'stored', etag: '' } : yield op;
+      },
+  ),
 
   'the floor is overwritten': inPhases(['collect'], () => overwrite),
 
@@ -87,8 +109,11 @@ export const MUTANTS: Record<string, Programs> = {
     },
   },
 
-  'nothing listed is taken for a new lineage': inPhases(['open'], () =>
-    function* forgetful(op) {
-      return op.op === 'list' ? { tag: 'keys', keys: [], truncated: false } : yield op;
-    }),
+  'nothing listed is taken for a new lineage': inPhases(
+    ['open'],
+    () =>
+      function* forgetful(op) {
+        return op.op === 'list' ? { tag: 'keys', keys: [], truncated: false } : yield op;
+      },
+  ),
 };

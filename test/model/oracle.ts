@@ -5,7 +5,12 @@
  * ones are committed, in order; I3 parent chain; I4 a marker means committed; I6 a generation restores from the tip; I8 what
  * retained checkpoints reference exists unchanged; I9 no name has two writers; and output is exactly once.
  */
-import { checkpointManifestCodec, committedMarkerCodec, currentGenerationCodec, epochRecordCodec } from '../../src/lineage/codec.ts';
+import {
+  checkpointManifestCodec,
+  committedMarkerCodec,
+  currentGenerationCodec,
+  epochRecordCodec,
+} from '../../src/lineage/codec.ts';
 import type { Codec } from '../../src/lineage/codec.ts';
 import { contentHash } from '../../src/lineage/content-hash.ts';
 import { sameRef } from '../../src/lineage/derive.ts';
@@ -17,7 +22,13 @@ import type { BucketOp, Buckets, Objects } from './bucket.ts';
 import { Interner } from './interning.ts';
 
 /** One canonical checkpoint, as it was when its record was created. */
-type Canonical = { epoch: number; checkpoint: ManifestRef; kind: 'data' | 'fence'; nonce: string; needsCommit: boolean };
+type Canonical = {
+  epoch: number;
+  checkpoint: ManifestRef;
+  kind: 'data' | 'fence';
+  nonce: string;
+  needsCommit: boolean;
+};
 
 /** All canonical checkpoints from epoch 1, and what the sink's target holds: rows 0 to `rows` − 1. */
 export type Memory = { canonical: readonly Canonical[]; rows: number; lastEpoch: number };
@@ -52,7 +63,8 @@ export class Oracle {
     let next = memory;
     if (op.op === 'put') {
       const name = PATHS.parse(op.key);
-      if (name?.tag === 'record') next = this.#watchRecord(memory, op.body, this.#buckets.objects(before), name.epoch);
+      if (name?.tag === 'record')
+        next = this.#watchRecord(memory, op.body, this.#buckets.objects(before), name.epoch);
       if (name?.tag === 'marker') this.#watchMarker(memory, op.body);
       if (name?.tag === 'current') this.#watchCurrent(this.#buckets.objects(before), op.body);
     }
@@ -64,18 +76,31 @@ export class Oracle {
   watchSink(memory: number, call: SinkCall): number {
     const known = this.memory(memory);
     const canonical = known.canonical[call.epoch - 1];
-    demand(canonical?.checkpoint.ref === call.ref, `I2: epoch ${call.epoch} is committed from ${call.ref}, which is not canonical`);
+    demand(
+      canonical?.checkpoint.ref === call.ref,
+      `I2: epoch ${call.epoch} is committed from ${call.ref}, which is not canonical`,
+    );
     if (call.epoch <= known.lastEpoch) return memory;
-    const skipped = known.canonical.find((each) => each.needsCommit && each.epoch > known.lastEpoch && each.epoch < call.epoch);
-    demand(skipped === undefined, `I2: epoch ${call.epoch} is committed before epoch ${skipped?.epoch}`);
-    call.rows.forEach((row, index) => demand(row === known.rows + index, `I5: row ${row} follows ${known.rows + index} rows`));
+    const skipped = known.canonical.find(
+      (each) => each.needsCommit && each.epoch > known.lastEpoch && each.epoch < call.epoch,
+    );
+    demand(
+      skipped === undefined,
+      `I2: epoch ${call.epoch} is committed before epoch ${skipped?.epoch}`,
+    );
+    call.rows.forEach((row, index) =>
+      demand(row === known.rows + index, `I5: row ${row} follows ${known.rows + index} rows`),
+    );
     return this.#intern({ ...known, rows: known.rows + call.rows.length, lastEpoch: call.epoch });
   }
 
   /** I6, I10: a leader opens the newest checkpoint, or the one before it if a zombie has just won one more. */
   watchOpened(memory: number, epoch: number): void {
     const { canonical } = this.memory(memory);
-    demand(canonical.length - epoch <= 1, `I6: epoch ${epoch} is opened as the tip, but epoch ${canonical.length} is canonical`);
+    demand(
+      canonical.length - epoch <= 1,
+      `I6: epoch ${epoch} is opened as the tip, but epoch ${canonical.length} is canonical`,
+    );
   }
 
   /** I9: what an incarnation is about to write under `generations/` carries its nonce. */
@@ -94,27 +119,54 @@ export class Oracle {
     if (epoch < this.#floor(objects)) return memory;
     const first = known.canonical[epoch - 1];
     demand(first === undefined, `I1: epoch ${epoch} is claimed again, by ${record.checkpoint.ref}`);
-    demand(epoch === known.canonical.length + 1, `I3: epoch ${epoch} follows epoch ${known.canonical.length}`);
+    demand(
+      epoch === known.canonical.length + 1,
+      `I3: epoch ${epoch} follows epoch ${known.canonical.length}`,
+    );
     const manifest = this.#manifest(objects, record.checkpoint);
     demand(manifest !== null, `I8: epoch ${epoch} is claimed before its manifest is there`);
     const parent = known.canonical[epoch - 2];
-    demand(sameRef(manifest.parent, parent?.checkpoint ?? null), `I3: the parent of epoch ${epoch} is not canonical`);
-    demand(!parent?.needsCommit || known.lastEpoch === parent.epoch, `I2: epoch ${epoch} is claimed while its parent is not committed`);
-    demand(manifest.kind === 'fence' || parent?.nonce === manifest.nonce, `I6: epoch ${epoch} follows another's checkpoint without a fence`);
+    demand(
+      sameRef(manifest.parent, parent?.checkpoint ?? null),
+      `I3: the parent of epoch ${epoch} is not canonical`,
+    );
+    demand(
+      !parent?.needsCommit || known.lastEpoch === parent.epoch,
+      `I2: epoch ${epoch} is claimed while its parent is not committed`,
+    );
+    demand(
+      manifest.kind === 'fence' || parent?.nonce === manifest.nonce,
+      `I6: epoch ${epoch} follows another's checkpoint without a fence`,
+    );
     const { kind, nonce, needsCommit } = manifest;
-    return this.#intern({ ...known, canonical: [...known.canonical, { epoch, checkpoint: record.checkpoint, kind, nonce, needsCommit }] });
+    return this.#intern({
+      ...known,
+      canonical: [
+        ...known.canonical,
+        { epoch, checkpoint: record.checkpoint, kind, nonce, needsCommit },
+      ],
+    });
   }
 
   #watchMarker(memory: number, body: Uint8Array): void {
     const known = this.memory(memory);
     const marker = this.#decode(committedMarkerCodec, body);
-    demand(known.canonical[marker.epoch - 1]?.checkpoint.ref === marker.ref, `I4: a marker for ${marker.ref}, which is not canonical`);
-    demand(known.lastEpoch >= marker.epoch, `I4: epoch ${marker.epoch} is marked but was not committed`);
+    demand(
+      known.canonical[marker.epoch - 1]?.checkpoint.ref === marker.ref,
+      `I4: a marker for ${marker.ref}, which is not canonical`,
+    );
+    demand(
+      known.lastEpoch >= marker.epoch,
+      `I4: epoch ${marker.epoch} is marked but was not committed`,
+    );
   }
 
   #watchCurrent(objects: Objects, body: Uint8Array): void {
     const before = objects.get(PATHS.current);
-    const old = before === undefined ? null : this.#decode(currentGenerationCodec, this.#buckets.body(before));
+    const old =
+      before === undefined
+        ? null
+        : this.#decode(currentGenerationCodec, this.#buckets.body(before));
     demand(currentGrows(old, this.#decode(currentGenerationCodec, body)), 'O1 does not grow');
   }
 
@@ -135,7 +187,10 @@ export class Oracle {
       demand(manifest !== null, `I8: the manifest of epoch ${epoch} is gone`);
       for (const file of manifest.files) {
         const body = objects.get(file.key);
-        demand(body !== undefined && this.#hash(body) === file.hash, `I8: ${file.key} of epoch ${epoch} is gone or changed`);
+        demand(
+          body !== undefined && this.#hash(body) === file.hash,
+          `I8: ${file.key} of epoch ${epoch} is gone or changed`,
+        );
       }
     }
   }
@@ -148,7 +203,9 @@ export class Oracle {
 
   #floor(objects: Objects): number {
     const body = objects.get(PATHS.current);
-    return body === undefined ? 0 : this.#decode(currentGenerationCodec, this.#buckets.body(body)).floor;
+    return body === undefined
+      ? 0
+      : this.#decode(currentGenerationCodec, this.#buckets.body(body)).floor;
   }
 
   #hash(body: number): string {
