@@ -1,0 +1,48 @@
+/**
+ * count(*) and count(x): rows, or rows where x is not NULL. An empty group counts 0. Invertible.
+ * State: one BIGINT, the count.
+ */
+import type { Column } from '../../batch/column.ts';
+import { bitAt } from '../../batch/column.ts';
+import { INT64 } from '../../batch/types.ts';
+import type { Accumulator } from '../accumulator.ts';
+import { countColumn, grownFloat64, mergeCounts } from './group-arrays.ts';
+
+export class CountAccumulator implements Accumulator {
+  readonly stateTypes = [INT64];
+  readonly invertible = true;
+  #counts: Float64Array = new Float64Array(0);
+  #size = 0;
+
+  resize(count: number): void {
+    this.#counts = grownFloat64(this.#counts, count);
+    if (count < this.#size) this.#counts.fill(0, count, this.#size);
+    this.#size = count;
+  }
+
+  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+    const counts = this.#counts;
+    const validity = args[0]?.validity ?? null;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
+      counts[group] = (counts[group] as number) + (retract !== null && retract[row] === 1 ? -1 : 1);
+    }
+  }
+
+  merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
+    mergeCounts(this.#counts, groups, rows, states[0]);
+  }
+
+  stateColumns(groups: Int32Array): Column[] {
+    return [countColumn(this.#counts, groups)];
+  }
+
+  results(groups: Int32Array): Column {
+    return countColumn(this.#counts, groups);
+  }
+
+  bytes(): number {
+    return this.#counts.byteLength;
+  }
+}

@@ -1,0 +1,57 @@
+/** Flat per-group arrays that grow by doubling, and the state columns made of them. */
+import type { Column, Int64Column } from '../../batch/column.ts';
+import { bitmapBytes, setBit } from '../../batch/column.ts';
+import { INT64 } from '../../batch/types.ts';
+import { makeInt64 } from '../vector.ts';
+import { int64AsNumber, writeSafeInt64 } from '../wide.ts';
+
+const capacityFor = (current: number, wanted: number): number => Math.max(wanted, current * 2, 16);
+
+/** `array` or a larger copy with room for `size` elements. */
+export function grownInt32(array: Int32Array, size: number): Int32Array {
+  if (size <= array.length) return array;
+  const grown = new Int32Array(capacityFor(array.length, size));
+  grown.set(array);
+  return grown;
+}
+
+export function grownFloat64(array: Float64Array, size: number): Float64Array {
+  if (size <= array.length) return array;
+  const grown = new Float64Array(capacityFor(array.length, size));
+  grown.set(array);
+  return grown;
+}
+
+export function grownBytes(array: Uint8Array, size: number): Uint8Array {
+  if (size <= array.length) return array;
+  const grown = new Uint8Array(capacityFor(array.length, size));
+  grown.set(array);
+  return grown;
+}
+
+/** Counts (whole numbers inside ±2^53) of the given groups as a BIGINT column. */
+export function countColumn(counts: Float64Array, groups: Int32Array): Int64Column {
+  const column = makeInt64(groups.length, INT64);
+  for (let row = 0; row < groups.length; row++) writeSafeInt64(column.words, row, counts[groups[row] as number] as number);
+  return column;
+}
+
+/** Adds a column of counts to the groups' counts. */
+export function mergeCounts(counts: Float64Array, groups: Int32Array, rows: number, column: Column | undefined): void {
+  const { words } = column as Int64Column;
+  for (let row = 0; row < rows; row++) {
+    const group = groups[row] as number;
+    if (group >= 0) counts[group] = (counts[group] as number) + int64AsNumber(words, row);
+  }
+}
+
+/** Which of the given groups hold something; null = all do. */
+export function presentGroups(groups: Int32Array, isEmpty: (group: number) => boolean): Uint8Array | null {
+  let anyEmpty = false;
+  const validity = new Uint8Array(bitmapBytes(groups.length));
+  for (let row = 0; row < groups.length; row++) {
+    if (isEmpty(groups[row] as number)) anyEmpty = true;
+    else setBit(validity, row);
+  }
+  return anyEmpty ? validity : null;
+}

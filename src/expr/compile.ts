@@ -1,0 +1,313 @@
+/**
+ * Compiles a typed expression to a closure over columns. There is no interpretation per row: each
+ * node is one call per batch.
+ *
+ * Invariants:
+ * - a constant part is computed once, on first use, and stays a column of one value;
+ * - CASE, AND, OR and coalesce evaluate a part only on the rows that need it when that part can fail
+ *   or few rows need it, so a branch not taken never fails a row;
+ * - AND and OR look at their arguments from left to right and stop at the first that decides the row;
+ * - a row in `errors` is NULL in the result, whatever the expression says about NULL.
+ * Failure: of rows only, through `RowErrors`. A wrong plan is an assertion.
+ */
+import { assert, must } from '../base/assert.ts';
+import { constantColumn } from '../batch/constant-column.ts';
+import type { BooleanColumn, Column, StructColumn } from '../batch/column.ts';
+import { bitAt, bitmapBytes, setBit } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { castColumn } from './cast.ts';
+import { canFail, exprColumns, isConstant, literalOf, mapChildren, usesRowTime } from './expr-tools.ts';
+import type { Expr } from './expr.ts';
+import { functionById } from './registry.ts';
+import { RowErrors } from './row-errors.ts';
+import { Assembly, expandConstant, gatherBatch, withRowsMapped } from './select.ts';
+import { Outcome, combineValidity, isPresent, makeBoolean, strideOf } from './vector.ts';
+
+/** A column of `batch.rows` values; rows that fail are reported in `errors` and NULL. */
+export type CompiledExpr = (batch: RecordBatch, errors: RowErrors) => Column;
+
+/** The rows `indices[0, count)`, ascending. The array belongs to the caller of the predicate. */
+export type Selection = { indices: Int32Array; count: number };
+
+/** The rows for which a condition is true: not false, not NULL, not failed. */
+export type CompiledPredicate = (batch: RecordBatch, errors: RowErrors) => Selection;
+
+/** Like `CompiledExpr`, but may answer a constant. */
+type Node = (batch: RecordBatch, errors: RowErrors) => Column;
+
+export function compileExpr(expr: Expr): CompiledExpr {
+  const node = compileNode(expr);
+  return (batch, errors) => {
+    const column = expandConstant(node(batch, errors), batch.rows);
+    return errors.failed ? withoutFailed(column, batch.rows, errors) : column;
+  };
+}
+
+function withoutFailed(column: Column, rows: number, errors: RowErrors): Column {
+  const outcome = new Outcome([column], rows, errors);
+  for (const { row } of errors.list) outcome.makeNull(row);
+  return { ...column, length: rows, validity: outcome.validity };
+}
+
+export function compilePredicate(expr: Expr): CompiledPredicate {
+  assert(expr.type.tag === 'boolean', 'a predicate is boolean');
+  const node = compileNode(expr);
+  return (batch, errors) => {
+    const column = node(batch, errors) as BooleanColumn;
+    const indices = new Int32Array(batch.rows);
+    let count = 0;
+    if (strideOf(column) === 0) {
+      if (!isPresent(column, 0) || !bitAt(column.bits, 0)) return { indices, count };
+      for (let row = 0; row < batch.rows; row++) if (!errors.hasFailed(row)) indices[count++] = row;
+      return { indices, count };
+    }
+    const { bits, validity } = column;
+    const anyFailed = errors.failed;
+    for (let byte = 0; byte < bitmapBytes(batch.rows); byte++) {
+      const set = (bits[byte] as number) & (validity === null ? 255 : (validity[byte] as number));
+      if (set === 0) continue;
+      const end = Math.min(batch.rows, (byte << 3) + 8);
+      for (let row = byte << 3; row < end; row++) {
+        if ((set & (1 << (row & 7))) !== 0 && !(anyFailed && errors.hasFailed(row))) indices[count++] = row;
+      }
+    }
+    return { indices, count };
+  };
+}
+
+const NO_ROWS: RecordBatch = { rows: 1, columns: [], eventTime: null, retract: null };
+
+/** Evaluates once, on one imaginary row; a failure is repeated for every row of every batch. */
+function constantNode(node: Node): Node {
+  let known: Column | null = null;
+  let errors: RowErrors | null = null;
+  return (batch, outer) => {
+    if (known === null || errors === null) {
+      errors = new RowErrors(1);
+      known = node(NO_ROWS, errors);
+    }
+    for (const { code, message, column } of errors.list) {
+      for (let row = 0; row < batch.rows; row++) outer.fail(row, code, message, column);
+    }
+    return known;
+  };
+}
+
+function compileNode(expr: Expr): Node {
+  if (expr.tag === 'literal') {
+    const column = constantColumn(expr.type, expr.value, 1);
+    return () => column;
+  }
+  const node = compileVariable(expr);
+  return isConstant(expr) ? constantNode(node) : node;
+}
+
+function compileVariable(expr: Exclude<Expr, { tag: 'literal' }>): Node {
+  switch (expr.tag) {
+    case 'column': {
+      const { index } = expr;
+      return (batch) => must(batch.columns[index], `column ${index}`);
+    }
+    case 'row-time':
+      return (batch) => must(batch.eventTime, 'event times');
+    case 'call':
+      return expr.fn === 'coalesce' ? compileCoalesce(expr) : compileCall(expr);
+    case 'cast': {
+      const input = compileNode(expr.input);
+      return (batch, errors) => castColumn(input(batch, errors), expr.type, expr.orNull, errors);
+    }
+    case 'case':
+      return compileCase(expr);
+    case 'and':
+    case 'or':
+      return compileJunction(expr);
+    case 'field':
+      return compileField(expr);
+    case 'struct': {
+      const children = expr.args.map(compileNode);
+      return (batch, errors) => ({
+        tag: 'struct',
+        type: expr.type,
+        length: batch.rows,
+        validity: null,
+        children: children.map((child) => expandConstant(child(batch, errors), batch.rows)),
+      });
+    }
+  }
+}
+
+function compileCall(expr: Expr & { tag: 'call' }): Node {
+  const fn = functionById(expr.fn);
+  const args = expr.args.map(compileNode);
+  return (batch, errors) => {
+    const columns = args.map((arg) => arg(batch, errors));
+    // Constants among full columns stay constants; only the batch's row count may be 1 for both.
+    return fn.evaluate(columns, batch.rows, errors, expr.type);
+  };
+}
+
+function compileField(expr: Expr & { tag: 'field' }): Node {
+  const input = compileNode(expr.input);
+  return (batch, errors) => {
+    const struct = input(batch, errors) as StructColumn;
+    const child = must(struct.children[expr.index], 'a field of the struct');
+    if (struct.validity === null) return child;
+    return { ...child, validity: combineValidity([struct, child], struct.length) };
+  };
+}
+
+/** A part that is evaluated for some rows only. */
+type Part = {
+  /** The value of row `indices[i]` is at i of the result when `gathered`, at that row otherwise. */
+  run: (batch: RecordBatch, indices: Int32Array, count: number, errors: RowErrors) => { column: Column; gathered: boolean };
+};
+
+function compilePart(expr: Expr): Part {
+  const node = compileNode(expr);
+  const used = exprColumns(expr);
+  const withTime = usesRowTime(expr);
+  const mayFail = canFail(expr);
+  const constant = isConstant(expr);
+  return {
+    run: (batch, indices, count, errors) => {
+      const all = count === batch.rows;
+      const cheap = !mayFail && (constant || count * 4 > batch.rows);
+      if (all || cheap) return { column: node(batch, errors), gathered: false };
+      const column = withRowsMapped(count, indices, errors, (inner) =>
+        node(gatherBatch(batch, used, indices, count, withTime), inner));
+      return { column, gathered: true };
+    },
+  };
+}
+
+/** Where the value of row `indices[i]` lies in a part's result. */
+const positionIn = (column: Column, gathered: boolean, i: number, row: number): number =>
+  strideOf(column) === 0 ? 0 : gathered ? i : row;
+
+const allRows = (rows: number): Int32Array => {
+  const indices = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) indices[row] = row;
+  return indices;
+};
+
+function compileCase(expr: Expr & { tag: 'case' }): Node {
+  const branches = expr.branches.map(({ when, then }) => ({ when: compilePart(when), then: compilePart(then) }));
+  const otherwise = expr.otherwise === null ? null : compilePart(expr.otherwise);
+  return (batch, errors) => {
+    const assembly = new Assembly(batch.rows);
+    let open = allRows(batch.rows);
+    let openCount = batch.rows;
+    const take = (part: Part, indices: Int32Array, count: number): void => {
+      if (count === 0) return;
+      const { column, gathered } = part.run(batch, indices, count, errors);
+      const piece = assembly.add(column);
+      for (let i = 0; i < count; i++) {
+        const row = indices[i] as number;
+        assembly.place(row, piece, positionIn(column, gathered, i, row));
+      }
+    };
+    for (const { when, then } of branches) {
+      if (openCount === 0) break;
+      const { column, gathered } = when.run(batch, open, openCount, errors);
+      const taken = new Int32Array(openCount);
+      const left = new Int32Array(openCount);
+      let takenCount = 0;
+      let leftCount = 0;
+      for (let i = 0; i < openCount; i++) {
+        const row = open[i] as number;
+        if (errors.hasFailed(row)) continue;
+        const at = positionIn(column, gathered, i, row);
+        if (isTrue(column as BooleanColumn, at)) taken[takenCount++] = row;
+        else left[leftCount++] = row;
+      }
+      take(then, taken, takenCount);
+      open = left;
+      openCount = leftCount;
+    }
+    if (otherwise !== null) take(otherwise, open, openCount);
+    return assembly.finish(expr.type);
+  };
+}
+
+const isTrue = (column: BooleanColumn, at: number): boolean =>
+  (column.validity === null || bitAt(column.validity, at)) && bitAt(column.bits, at);
+
+/** AND and OR. `decisive` is the value that ends the search: false for AND, true for OR. */
+function compileJunction(expr: Expr & { tag: 'and' | 'or' }): Node {
+  const parts = expr.args.map(compilePart);
+  const decisive = expr.tag === 'or';
+  return (batch, errors) => {
+    const { rows } = batch;
+    const result = makeBoolean(rows, null);
+    if (!decisive) result.bits.fill(255);
+    let unknown: Uint8Array | null = null;
+    let open = allRows(rows);
+    let openCount = rows;
+    for (const part of parts) {
+      if (openCount === 0) break;
+      const { column, gathered } = part.run(batch, open, openCount, errors);
+      const values = column as BooleanColumn;
+      const left = new Int32Array(openCount);
+      let leftCount = 0;
+      for (let i = 0; i < openCount; i++) {
+        const row = open[i] as number;
+        if (errors.hasFailed(row)) continue;
+        const at = positionIn(column, gathered, i, row);
+        const present = values.validity === null || bitAt(values.validity, at);
+        if (present && bitAt(values.bits, at) === decisive) {
+          result.bits[row >> 3] = (result.bits[row >> 3] as number) ^ (1 << (row & 7));
+          if (unknown !== null) unknown[row >> 3] = (unknown[row >> 3] as number) & ~(1 << (row & 7));
+          continue;
+        }
+        if (!present) setBit((unknown ??= new Uint8Array(bitmapBytes(rows))), row);
+        left[leftCount++] = row;
+      }
+      open = left;
+      openCount = leftCount;
+    }
+    if (unknown !== null) result.validity = unknown.map((byte) => ~byte);
+    return result;
+  };
+}
+
+/** coalesce, whose later arguments are evaluated only where the earlier ones are NULL. */
+function compileCoalesce(expr: Expr & { tag: 'call' }): Node {
+  const parts = expr.args.map(compilePart);
+  return (batch, errors) => {
+    const assembly = new Assembly(batch.rows);
+    let open = allRows(batch.rows);
+    let openCount = batch.rows;
+    for (const part of parts) {
+      if (openCount === 0) break;
+      const { column, gathered } = part.run(batch, open, openCount, errors);
+      const piece = assembly.add(column);
+      if (column.validity === null && openCount === batch.rows && strideOf(column) === 1) return column;
+      const left = new Int32Array(openCount);
+      let leftCount = 0;
+      for (let i = 0; i < openCount; i++) {
+        const row = open[i] as number;
+        const at = positionIn(column, gathered, i, row);
+        if (column.validity === null || bitAt(column.validity, at)) assembly.place(row, piece, at);
+        else if (!errors.hasFailed(row)) left[leftCount++] = row;
+      }
+      open = left;
+      openCount = leftCount;
+    }
+    return assembly.finish(expr.type);
+  };
+}
+
+/**
+ * The expression with its constant parts computed. A part that fails stays as it is, so that it
+ * fails at run time, and only for rows that reach it.
+ */
+export function foldConstants(expr: Expr): Expr {
+  if (expr.tag === 'literal') return expr;
+  if (isConstant(expr) && expr.type.tag !== 'struct') {
+    const errors = new RowErrors(1);
+    const column = compileNode(expr)(NO_ROWS, errors);
+    if (!errors.failed && column.length === 1) return { tag: 'literal', value: literalOf(column), type: expr.type };
+    return expr;
+  }
+  return mapChildren(expr, foldConstants);
+}

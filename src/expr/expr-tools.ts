@@ -1,0 +1,102 @@
+/** Questions about expressions and changes to them, for the planner. Expressions are never changed in place. */
+import { valueAt } from '../batch/values.ts';
+import { assert } from '../base/assert.ts';
+import type { Column } from '../batch/column.ts';
+import { sameType } from '../batch/types.ts';
+import { castCanFail } from './cast.ts';
+import type { Expr, LiteralValue } from './expr.ts';
+import { functionById } from './registry.ts';
+import { readDecimal } from './wide.ts';
+
+/** The direct parts of an expression, in order of evaluation. */
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.tag) {
+    case 'column':
+    case 'literal':
+    case 'row-time':
+      return [];
+    case 'call':
+    case 'and':
+    case 'or':
+    case 'struct':
+      return expr.args;
+    case 'cast':
+    case 'field':
+      return [expr.input];
+    case 'case': {
+      const parts = expr.branches.flatMap(({ when, then }) => [when, then]);
+      return expr.otherwise === null ? parts : [...parts, expr.otherwise];
+    }
+  }
+}
+
+/** The same expression over other parts; `change` gets each direct part. */
+export function mapChildren(expr: Expr, change: (part: Expr) => Expr): Expr {
+  switch (expr.tag) {
+    case 'column':
+    case 'literal':
+    case 'row-time':
+      return expr;
+    case 'call':
+    case 'and':
+    case 'or':
+    case 'struct':
+      return { ...expr, args: expr.args.map(change) };
+    case 'cast':
+    case 'field':
+      return { ...expr, input: change(expr.input) };
+    case 'case':
+      return {
+        ...expr,
+        branches: expr.branches.map(({ when, then }) => ({ when: change(when), then: change(then) })),
+        otherwise: expr.otherwise === null ? null : change(expr.otherwise),
+      };
+  }
+}
+
+/** Indices of the columns an expression reads. */
+export function exprColumns(expr: Expr, into: Set<number> = new Set()): Set<number> {
+  if (expr.tag === 'column') into.add(expr.index);
+  for (const part of childrenOf(expr)) exprColumns(part, into);
+  return into;
+}
+
+/** The expression with every column reference replaced. */
+export function mapColumns(expr: Expr, change: (column: Expr & { tag: 'column' }) => Expr): Expr {
+  return expr.tag === 'column' ? change(expr) : mapChildren(expr, (part) => mapColumns(part, change));
+}
+
+/** Whether an expression reads the row's event time. */
+export const usesRowTime = (expr: Expr): boolean => expr.tag === 'row-time' || childrenOf(expr).some(usesRowTime);
+
+/** Whether every row gives the same value. */
+export function isConstant(expr: Expr): boolean {
+  if (expr.tag === 'column' || expr.tag === 'row-time') return false;
+  if (expr.tag === 'call' && functionById(expr.fn).volatile === true) return false;
+  return childrenOf(expr).every(isConstant);
+}
+
+/** Whether a row may fail in this expression. */
+export function canFail(expr: Expr): boolean {
+  if (expr.tag === 'call' && functionById(expr.fn).canFail) return true;
+  if (expr.tag === 'cast' && !expr.orNull && castCanFail(expr.input.type, expr.type)) return true;
+  return childrenOf(expr).some(canFail);
+}
+
+/** Value 0 of a column in the form literals have. */
+export function literalOf(column: Column): LiteralValue {
+  const value = valueAt(column, 0);
+  if (value === null || typeof value === 'boolean') return value;
+  if (column.tag === 'decimal') return readDecimal(column.words, 0).toString();
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? '-0' : String(value);
+  if (typeof value === 'bigint') return value.toString();
+  assert(typeof value === 'string', 'a struct has no literal form');
+  return value;
+}
+
+/** The expression as a value of a type: itself, a retyped NULL, or a cast. The pair must be castable. */
+export function coerceExpr(expr: Expr, type: Expr['type']): Expr {
+  if (sameType(expr.type, type)) return expr;
+  if (expr.tag === 'literal' && expr.value === null) return { ...expr, type };
+  return { tag: 'cast', input: expr, orNull: false, type };
+}

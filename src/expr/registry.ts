@@ -1,0 +1,175 @@
+/**
+ * All scalar functions and operators, and how a name with argument types finds its overload.
+ *
+ * Operators are functions named by their sign in lower case: '+', '=', 'like', 'is null', '||', 'not',
+ * 'in'. Adding a function is adding a record to a file in `functions/`.
+ */
+import { assert, must } from '../base/assert.ts';
+import type { ErrorCode } from '../base/errors.ts';
+import type { SqlType } from '../batch/types.ts';
+import { sameType, typeName } from '../batch/types.ts';
+import { commonTypeOf, matchPattern } from './coercion.ts';
+import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
+import { ARITHMETIC } from './functions/arithmetic.ts';
+import { DECIMAL_ARITHMETIC } from './functions/arithmetic-decimal.ts';
+import { COMPARISONS } from './functions/comparison.ts';
+import { CONDITIONALS } from './functions/conditional.ts';
+import { LIKES } from './functions/like.ts';
+import { MATH } from './functions/math.ts';
+import { TEXT_CASE } from './functions/text-case.ts';
+import { TEXT_SEARCH } from './functions/text-search.ts';
+import { TEXT_FUNCTIONS } from './functions/text.ts';
+import { TIME } from './functions/time.ts';
+import { nearestNames } from './spelling.ts';
+
+export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
+  ...ARITHMETIC,
+  ...DECIMAL_ARITHMETIC,
+  ...COMPARISONS,
+  ...CONDITIONALS,
+  ...LIKES,
+  ...MATH,
+  ...TEXT_CASE,
+  ...TEXT_FUNCTIONS,
+  ...TEXT_SEARCH,
+  ...TIME,
+];
+
+/** Other names of the same function. */
+const ALIASES: Readonly<Record<string, string>> = {
+  '!=': '<>',
+  datetrunc: 'date_trunc',
+  datepart: 'date_part',
+  extract: 'date_part',
+  mod: '%',
+  ifnull: 'coalesce',
+  nvl: 'coalesce',
+};
+
+const BY_ID = new Map<string, ScalarFunction>();
+const BY_NAME = new Map<string, ScalarFunction[]>();
+for (const fn of SCALAR_FUNCTIONS) {
+  assert(!BY_ID.has(fn.id), `function id ${fn.id} is unique`);
+  BY_ID.set(fn.id, fn);
+  const overloads = BY_NAME.get(fn.name);
+  if (overloads === undefined) BY_NAME.set(fn.name, [fn]);
+  else overloads.push(fn);
+}
+
+export const functionById = (id: string): ScalarFunction => must(BY_ID.get(id), `function ${id}`);
+
+/** Names that can be called as `name(…)`, for help and suggestions. */
+export const functionNames = (): string[] => [...BY_NAME.keys(), ...Object.keys(ALIASES)].filter((name) => /^[a-z_0-9]+$/.test(name)).sort();
+
+export const isFunctionName = (name: string): boolean => BY_NAME.has(canonicalName(name));
+
+const canonicalName = (name: string): string => {
+  const lower = name.toLowerCase();
+  return ALIASES[lower] ?? lower;
+};
+
+export type ResolvedFunction = {
+  /** For `Expr.fn`. */
+  fn: string;
+  /** The types the arguments must be cast to; equal to the given ones where nothing changes. */
+  coerced: readonly SqlType[];
+  type: SqlType;
+};
+
+export type ResolveError = {
+  error: Extract<ErrorCode, 'UNKNOWN_FUNCTION' | 'TYPE_ERROR' | 'UNSUPPORTED'>;
+  message: string;
+  hint?: string;
+  /** The nearest right names, nearest first. */
+  candidates: readonly string[];
+};
+
+/**
+ * The overload a call means.
+ *
+ * @param untyped  per argument: whether it is a text or NULL literal, which takes the type that the
+ *                 overload wants (`ts > '2024-01-01'`); missing = none is
+ */
+export function resolveFunction(name: string, types: readonly SqlType[], untyped: readonly boolean[] = []): ResolvedFunction | ResolveError {
+  const canonical = canonicalName(name);
+  const overloads = BY_NAME.get(canonical);
+  if (overloads === undefined) {
+    const candidates = nearestNames(name, functionNames());
+    const hint = candidates[0] === undefined ? {} : { hint: `Did you mean ${candidates[0]}?` };
+    return { error: 'UNKNOWN_FUNCTION', message: `there is no function ${name}`, candidates, ...hint };
+  }
+  let best: ResolvedFunction | null = null;
+  let bestCost = Infinity;
+  for (const fn of overloads) {
+    const match = matchOverload(fn, types, untyped);
+    if (match === null || match.cost >= bestCost) continue;
+    bestCost = match.cost;
+    best = { fn: fn.id, coerced: match.coerced, type: fn.result(match.coerced) };
+  }
+  return best ?? typeError(name, overloads, types);
+}
+
+type OverloadMatch = { coerced: SqlType[]; cost: number };
+
+function patternsFor(fn: ScalarFunction, count: number): readonly ArgumentPattern[] | null {
+  if (count === fn.args.length) return fn.args;
+  if (count < fn.args.length || fn.rest === undefined) return null;
+  return [...fn.args, ...Array.from({ length: count - fn.args.length }, () => fn.rest as ArgumentPattern)];
+}
+
+function matchOverload(fn: ScalarFunction, types: readonly SqlType[], untyped: readonly boolean[]): OverloadMatch | null {
+  const patterns = patternsFor(fn, types.length);
+  if (patterns === null) return null;
+  const anyIndices = patterns.flatMap((pattern, index) => (pattern === 'any' ? [index] : []));
+  const common = commonTypeOf(anyIndices.map((index) => types[index] as SqlType), anyIndices.map((index) => untyped[index] === true));
+  if (anyIndices.length > 0) {
+    const allowed = fn.anyOf ?? SCALARS;
+    if (common === null || !allowed.includes(common.tag)) return null;
+  }
+  let cost = 0;
+  const coerced: SqlType[] = [];
+  for (let index = 0; index < patterns.length; index++) {
+    const pattern = patterns[index] as ArgumentPattern;
+    const type = types[index] as SqlType;
+    if (pattern === 'any') {
+      const target = common as SqlType;
+      if (untyped[index] === true && (target.tag === 'struct' || target.tag === 'interval') && !sameType(target, type)) return null;
+      coerced.push(target);
+      continue;
+    }
+    const match = matchPattern(pattern, type, untyped[index] === true);
+    if (match === null) return null;
+    cost += match.cost;
+    coerced.push(match.type);
+  }
+  return { coerced, cost };
+}
+
+const SCALARS: readonly SqlType['tag'][] = ['boolean', 'int32', 'int64', 'decimal', 'float64', 'text', 'timestamp', 'interval'];
+
+const patternName = (pattern: ArgumentPattern): string => {
+  if (pattern === 'any') return 'any type';
+  if (pattern === 'as-text') return 'TEXT';
+  if (pattern === 'decimal') return 'DECIMAL';
+  return pattern === 'struct' ? 'STRUCT' : typeName({ tag: pattern } as SqlType);
+};
+
+/** How an overload is called: `left(TEXT, BIGINT)`. */
+export function signatureOf(fn: ScalarFunction): string {
+  const args = fn.args.map(patternName);
+  if (fn.infix !== undefined && fn.rest === undefined) {
+    return args.length === 2 ? `${args[0]} ${fn.infix} ${args[1]}` : `${fn.infix} ${args.join(', ')}`;
+  }
+  return `${fn.name}(${[...args, ...(fn.rest === undefined ? [] : ['…'])].join(', ')})`;
+}
+
+function typeError(name: string, overloads: readonly ScalarFunction[], types: readonly SqlType[]): ResolveError {
+  const given = types.map(typeName).join(', ');
+  const isOperator = overloads[0]?.infix !== undefined;
+  const message = isOperator && types.length === 2
+    ? `${typeName(types[0] as SqlType)} ${name} ${typeName(types[1] as SqlType)} is not defined`
+    : `${name}(${given}) is not defined`;
+  const castHelps = types.some((type) => type.tag === 'text') && types.some((type) => type.tag !== 'text');
+  const forms = overloads.slice(0, 6).map(signatureOf).join('; ');
+  return { error: 'TYPE_ERROR', message, hint: `Defined are: ${forms}.${castHelps ? ' A CAST may help.' : ''}`, candidates: [] };
+}

@@ -1,0 +1,70 @@
+/**
+ * Evaluation on some rows only, and putting the pieces together again: what CASE, AND, OR and
+ * coalesce need so that a branch not taken costs nothing and fails nothing.
+ */
+import { concatColumns } from '../batch/concat.ts';
+import { nullColumn } from '../batch/column-builder.ts';
+import type { Column, Int64Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { takeColumn } from '../batch/take.ts';
+import type { SqlType } from '../batch/types.ts';
+import { RowErrors } from './row-errors.ts';
+
+/** A full column from a constant; full columns pass through. */
+export function expandConstant(column: Column, rows: number): Column {
+  if (column.length === rows) return column;
+  return takeColumn(column, new Int32Array(rows), rows);
+}
+
+/** The rows `indices[0, count)` of the columns in `used`; other columns are left as they are and must not be read. */
+export function gatherBatch(batch: RecordBatch, used: ReadonlySet<number>, indices: Int32Array, count: number, withTime: boolean): RecordBatch {
+  return {
+    rows: count,
+    columns: batch.columns.map((column, index) => (used.has(index) ? takeColumn(column, indices, count) : column)),
+    eventTime: withTime && batch.eventTime !== null ? (takeColumn(batch.eventTime, indices, count) as Int64Column) : null,
+    retract: null,
+  };
+}
+
+/**
+ * Runs an evaluation on its own error list and reports row i of it as row `indices[i]`.
+ */
+export function withRowsMapped(
+  rows: number, indices: Int32Array, errors: RowErrors, run: (inner: RowErrors) => Column,
+): Column {
+  const inner = new RowErrors(rows);
+  const column = run(inner);
+  for (const error of inner.list) errors.fail(indices[error.row] as number, error.code, error.message, error.column);
+  return column;
+}
+
+/** Collects per row which piece and which row of it holds the value. */
+export class Assembly {
+  readonly #pieces: Column[] = [];
+  readonly #bases: number[] = [];
+  #size = 0;
+  /** Position in the joined pieces; -1 = NULL. */
+  readonly #source: Int32Array;
+
+  constructor(rows: number) {
+    this.#source = new Int32Array(rows).fill(-1);
+  }
+
+  /** Adds a column or constant; the number to name it by. */
+  add(piece: Column): number {
+    this.#pieces.push(piece);
+    this.#bases.push(this.#size);
+    this.#size += piece.length;
+    return this.#pieces.length - 1;
+  }
+
+  /** Row `row` of the result is row `at` of a piece (0 for a constant). */
+  place(row: number, piece: number, at: number): void {
+    this.#source[row] = (this.#bases[piece] as number) + at;
+  }
+
+  finish(type: SqlType): Column {
+    if (this.#size === 0) return nullColumn(type, this.#source.length);
+    return takeColumn(concatColumns(this.#pieces), this.#source, this.#source.length);
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Builds a text column row by row from byte ranges and strings, without a string per value where the
+ * bytes are already there. Also the code point arithmetic on UTF-8 that the text functions share.
+ *
+ * Caller duty: exactly one `endRow` per row.
+ */
+import type { TextColumn } from '../batch/column.ts';
+import { TEXT } from '../batch/types.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+
+export class TextSink {
+  #bytes: Uint8Array;
+  #size = 0;
+  #rows = 0;
+  readonly #offsets: Int32Array;
+
+  constructor(rows: number, bytesExpected: number) {
+    this.#offsets = new Int32Array(rows + 1);
+    this.#bytes = new Uint8Array(Math.max(16, bytesExpected));
+  }
+
+  /** Appends bytes [from, to) to the current row. */
+  append(bytes: Uint8Array, from: number, to: number): void {
+    const count = to - from;
+    if (count <= 0) return;
+    this.#reserve(count);
+    if (count < 24) {
+      const target = this.#bytes;
+      let at = this.#size;
+      for (let index = from; index < to; index++) target[at++] = bytes[index] as number;
+    } else {
+      this.#bytes.set(bytes.subarray(from, to), this.#size);
+    }
+    this.#size += count;
+  }
+
+  appendString(text: string): void {
+    const ascii = text.length < 64 && isAsciiString(text);
+    if (ascii) {
+      this.#reserve(text.length);
+      for (let index = 0; index < text.length; index++) this.#bytes[this.#size++] = text.charCodeAt(index);
+      return;
+    }
+    const bytes = encoder.encode(text);
+    this.append(bytes, 0, bytes.length);
+  }
+
+  appendByte(byte: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#size++] = byte;
+  }
+
+  /** Bytes appended to the current row so far. */
+  get rowBytes(): number {
+    return this.#size - (this.#offsets[this.#rows] as number);
+  }
+
+  endRow(): void {
+    this.#offsets[++this.#rows] = this.#size;
+  }
+
+  finish(validity: Uint8Array | null): TextColumn {
+    return { tag: 'text', type: TEXT, length: this.#rows, validity, offsets: this.#offsets, bytes: this.#bytes };
+  }
+
+  #reserve(count: number): void {
+    if (this.#size + count <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#size + count));
+    grown.set(this.#bytes.subarray(0, this.#size));
+    this.#bytes = grown;
+  }
+}
+
+function isAsciiString(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 127) return false;
+  return true;
+}
+
+export const encodeText = (text: string): Uint8Array => encoder.encode(text);
+export const decodeBytes = (bytes: Uint8Array, from: number, to: number): string =>
+  decoder.decode(bytes.subarray(from, to));
+
+/** The string at a position of a text column. */
+export const textAt = (column: TextColumn, index: number): string =>
+  decodeBytes(column.bytes, column.offsets[index] as number, column.offsets[index + 1] as number);
+
+/** Bytes of the code point that starts with `byte`. */
+export const sequenceBytes = (byte: number): number => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
+
+/** Code points in [from, to): bytes that are not continuations. */
+export function codePointCount(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let index = from; index < to; index++) if (((bytes[index] as number) & 0xc0) !== 0x80) count++;
+  return count;
+}
+
+/** The byte position `count` code points after `from`, at most `to`. */
+export function skipCodePoints(bytes: Uint8Array, from: number, to: number, count: number): number {
+  let at = from;
+  for (let left = count; left > 0 && at < to; left--) at += sequenceBytes(bytes[at] as number);
+  return Math.min(at, to);
+}
+
+/** Where needle [needleFrom, needleTo) first occurs in [from, to) of `bytes`, or -1. */
+export function findBytes(
+  bytes: Uint8Array, from: number, to: number,
+  needle: Uint8Array, needleFrom: number, needleTo: number,
+): number {
+  const size = needleTo - needleFrom;
+  if (size === 0) return from;
+  const first = needle[needleFrom] as number;
+  const last = to - size;
+  for (let at = from; at <= last; at++) {
+    if (bytes[at] !== first) continue;
+    let matched = 1;
+    while (matched < size && bytes[at + matched] === needle[needleFrom + matched]) matched++;
+    if (matched === size) return at;
+  }
+  return -1;
+}
+
+/** The byte order of two texts, which for UTF-8 is code point order. */
+export function compareBytes(
+  left: Uint8Array, leftFrom: number, leftTo: number,
+  right: Uint8Array, rightFrom: number, rightTo: number,
+): number {
+  const shared = Math.min(leftTo - leftFrom, rightTo - rightFrom);
+  for (let index = 0; index < shared; index++) {
+    const difference = (left[leftFrom + index] as number) - (right[rightFrom + index] as number);
+    if (difference !== 0) return difference;
+  }
+  return leftTo - leftFrom - (rightTo - rightFrom);
+}
