@@ -60,7 +60,7 @@ export function* allocateGeneration(
     if (written.tag === 'stored') return { tag: 'allocated', generation: after.generation };
     if (written.tag === 'unanswered') return unavailable(written.message);
     if (attempt === STORE_ATTEMPTS_MAX)
-      return unavailable(`allocation of generation ${after.generation}: no answer`);
+      return unavailable(`allocation of generation ${after.generation} did not get through`);
     if (written.tag === 'unknown') yield* pauseAfter(attempt);
   }
 }

@@ -72,7 +72,7 @@ function* acquire(
     if (written.tag === 'stored') return { tag: 'acquired', current: after };
     if (written.tag === 'unanswered') return unavailable(written.message);
     if (attempt === STORE_ATTEMPTS_MAX)
-      return unavailable(`acquisition of generation ${ctx.generation}: no answer`);
+      return unavailable(`acquisition of generation ${ctx.generation} did not get through`);
     if (written.tag === 'unknown') yield* pauseAfter(attempt);
   }
 }

@@ -12,7 +12,7 @@ import type { LeaderPlan, LeaderState, SinkCall, Work } from '../harness/lineage
 import type { BucketOp, Buckets } from './bucket.ts';
 import { Interner } from './interning.ts';
 
-/** `after`: starts once actor number `after` has ended, or at once when that is null. */
+/** `after`: starts once the controller with this number has allocated, or at once when null. */
 export type ActorPlan =
   | { tag: 'controller'; name: string; after: number | null; expected: number }
   | { tag: 'leader'; name: string; after: number | null; plan: LeaderPlan };

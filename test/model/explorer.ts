@@ -162,8 +162,8 @@ export class Explorer {
   #started(state: State, actor: number): boolean {
     const { after } = this.#plan(actor);
     if (after === null) return true;
-    const at = state.positions[after] as number;
-    return at === DEAD || this.#actors.position(at).intent.tag === 'ended';
+    const { intent, state: reached } = this.#actors.position(state.positions[after] as number);
+    return intent.tag === 'ended' && reached.phase !== 'unavailable';
   }
 
   #request(state: State, actor: number, op: number): void {
@@ -259,7 +259,7 @@ export class Explorer {
     const newest = this.#options.actors.length - 1;
     const plan = this.#plan(newest);
     const at = state.positions[newest] as number;
-    if (plan.tag !== 'leader' || at === DEAD) return;
+    if (plan.tag !== 'leader' || at === DEAD || !this.#started(state, newest)) return;
     const { phase, published, note } = this.#actors.position(at).state;
     if (phase !== 'write' || published !== plan.plan.epochs)
       throw new Violation(`L1: the newest leader ends as ${phase} ${note}`);
