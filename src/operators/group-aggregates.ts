@@ -1,0 +1,172 @@
+/**
+ * What the grouping operators share: the keys and arguments of a batch, and accumulators over a group index.
+ *
+ * Place in the walk: stage 6. `GroupInputs` evaluates a batch once; `GroupedAggregates` is one index with one
+ * accumulator per aggregate, group g of the index being group g of each accumulator.
+ *
+ * Invariants: the hash of a key here is the hash it was routed by, because both are taken over the same key
+ * expressions; state columns of a checkpoint are keys, then the states of each accumulator in order.
+ * Failure: rows whose keys or arguments cannot be computed are handed to the caller as errors; they reach no group.
+ */
+import { assert } from '../base/assert.ts';
+import type { Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { hashRows } from '../batch/row-hash.ts';
+import { filterBatch, sliceColumn } from '../batch/take.ts';
+import type { Field, Schema, SqlType } from '../batch/types.ts';
+import type { Accumulator } from '../expr/accumulator.ts';
+import { makeAccumulator } from '../expr/aggregate-registry.ts';
+import { compileExpr, compilePredicate, type CompiledExpr, type CompiledPredicate } from '../expr/compile.ts';
+import type { AggregateCall, Expr } from '../expr/expr.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import { allGroups, GroupIndex } from '../state/group-index.ts';
+import type { Output } from './operator.ts';
+import { survivors } from './project.ts';
+import { problemsOf, rowJson } from './row-json.ts';
+
+/** A batch of which every key, argument and filter could be computed. */
+export type EvaluatedBatch = {
+  batch: RecordBatch;
+  keys: readonly Column[];
+  hashes: Uint32Array;
+  /** Of each aggregate: its arguments, and 1 for each row its FILTER lets through (null: every row). */
+  aggregates: readonly { args: readonly Column[]; passes: Uint8Array | null }[];
+};
+
+export class GroupInputs {
+  readonly #keys: readonly CompiledExpr[];
+  readonly #aggregates: readonly { args: readonly CompiledExpr[]; filter: CompiledPredicate | null }[];
+  readonly #inputSchema: Schema;
+
+  constructor(keys: readonly Expr[], aggregates: readonly AggregateCall[], inputSchema: Schema) {
+    this.#keys = keys.map(compileExpr);
+    this.#aggregates = aggregates.map((call) => ({
+      args: call.args.map(compileExpr),
+      filter: call.filter === null ? null : compilePredicate(call.filter),
+    }));
+    this.#inputSchema = inputSchema;
+  }
+
+  /** Rows that cannot be computed go to `output` as errors and are missing in the result. */
+  evaluate(batch: RecordBatch, output: Output): EvaluatedBatch {
+    const errors = new RowErrors(batch.rows);
+    const keys = this.#keys.map((key) => key(batch, errors));
+    const aggregates = this.#aggregates.map(({ args, filter }) => ({
+      args: args.map((arg) => arg(batch, errors)),
+      passes: filter === null ? null : passing(filter, batch, errors),
+    }));
+    if (errors.failed) {
+      output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
+      return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
+    }
+    const hashes = new Uint32Array(batch.rows);
+    hashRows(keys, batch.rows, hashes);
+    return { batch, keys, hashes, aggregates };
+  }
+}
+
+function passing(filter: CompiledPredicate, batch: RecordBatch, errors: RowErrors): Uint8Array {
+  const { indices, count } = filter(batch, errors);
+  const passes = new Uint8Array(batch.rows);
+  for (let at = 0; at < count; at++) passes[indices[at] as number] = 1;
+  return passes;
+}
+
+export class GroupedAggregates {
+  readonly #calls: readonly AggregateCall[];
+  readonly #keyTypes: readonly SqlType[];
+  index: GroupIndex;
+  accumulators: readonly Accumulator[];
+  #groups = new Int32Array(0);
+  #filtered = new Int32Array(0);
+
+  constructor(keys: readonly Expr[], calls: readonly AggregateCall[]) {
+    this.#calls = calls;
+    this.#keyTypes = keys.map((key) => key.type);
+    this.index = new GroupIndex(this.#keyTypes);
+    this.accumulators = calls.map(makeAccumulator);
+  }
+
+  get count(): number {
+    return this.index.count;
+  }
+
+  /** The group of each of rows `[from, to)`; valid until the next call. */
+  groupsOf(evaluated: EvaluatedBatch, from: number, to: number): Int32Array {
+    const rows = to - from;
+    if (this.#groups.length < rows) this.#groups = new Int32Array(rows);
+    const whole = from === 0 && to === evaluated.batch.rows;
+    const keys = whole ? evaluated.keys : evaluated.keys.map((key) => sliceColumn(key, from, to));
+    this.index.lookupOrInsert(keys, rows, evaluated.hashes.subarray(from, to), this.#groups);
+    return this.#groups;
+  }
+
+  /** Folds rows `[from, to)` in; `groups` as `groupsOf` gave them. */
+  update(evaluated: EvaluatedBatch, from: number, to: number, groups: Int32Array): void {
+    const rows = to - from;
+    const whole = from === 0 && to === evaluated.batch.rows;
+    const retract = evaluated.batch.retract?.subarray(from, to) ?? null;
+    this.accumulators.forEach((accumulator, at) => {
+      const inputs = evaluated.aggregates[at];
+      assert(inputs !== undefined, 'inputs of every aggregate');
+      const args = whole ? inputs.args : inputs.args.map((arg) => sliceColumn(arg, from, to));
+      const passed = inputs.passes === null ? groups : this.#onlyPassing(groups, inputs.passes, from, rows);
+      accumulator.resize(this.index.count);
+      accumulator.update(passed, rows, args, retract);
+    });
+  }
+
+  #onlyPassing(groups: Int32Array, passes: Uint8Array, from: number, rows: number): Int32Array {
+    if (this.#filtered.length < rows) this.#filtered = new Int32Array(rows);
+    for (let row = 0; row < rows; row++) {
+      this.#filtered[row] = passes[from + row] === 1 ? (groups[row] as number) : -1;
+    }
+    return this.#filtered;
+  }
+
+  /** Keys, then accumulator states, of the given groups. */
+  stateColumns(groups: Int32Array): Column[] {
+    return [...this.index.keyColumns(groups), ...this.accumulators.flatMap((each) => each.stateColumns(groups))];
+  }
+
+  stateSchema(): Schema {
+    const field = (name: string, type: SqlType): Field => ({ name, type, nullable: true });
+    return [
+      ...this.#keyTypes.map((type, at) => field(`key${at}`, type)),
+      ...this.accumulators.flatMap((each, at) => each.stateTypes.map((type, part) => field(`state${at}_${part}`, type))),
+    ];
+  }
+
+  /**
+   * Folds in rows that `stateColumns` gave, here or elsewhere.
+   * @returns the group of each row
+   */
+  merge(columns: readonly Column[], rows: number, hashes: Uint32Array): Int32Array {
+    const groups = new Int32Array(rows);
+    const keyCount = this.#keyTypes.length;
+    this.index.lookupOrInsert(columns.slice(0, keyCount), rows, hashes, groups);
+    let at = keyCount;
+    for (const accumulator of this.accumulators) {
+      accumulator.resize(this.index.count);
+      accumulator.merge(groups, rows, columns.slice(at, at + accumulator.stateTypes.length));
+      at += accumulator.stateTypes.length;
+    }
+    return groups;
+  }
+
+  /** Drops every group but these, which become groups 0, 1, 2, … in their order. */
+  retain(groups: Int32Array): void {
+    const states = this.accumulators.map((each) => each.stateColumns(groups));
+    this.index = this.index.retain(groups);
+    const renumbered = allGroups(groups.length);
+    this.accumulators = this.#calls.map(makeAccumulator);
+    this.accumulators.forEach((accumulator, at) => {
+      accumulator.resize(groups.length);
+      accumulator.merge(renumbered, groups.length, states[at] ?? []);
+    });
+  }
+
+  bytes(): number {
+    return this.accumulators.reduce((sum, each) => sum + each.bytes(), this.index.bytes());
+  }
+}

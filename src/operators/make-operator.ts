@@ -1,0 +1,36 @@
+/** From an operator of the graph to the object that does its work. */
+import { assert, must } from '../base/assert.ts';
+import type { Schema } from '../batch/types.ts';
+import type { GraphOperator, PhysicalGraph } from '../graph/graph.ts';
+import { Filter } from './filter.ts';
+import type { Operator } from './operator.ts';
+import { Project } from './project.ts';
+import { Union } from './union.ts';
+import { UpdatingAggregate } from './updating-aggregate.ts';
+import { WindowAggregate } from './window-aggregate.ts';
+
+/** A fresh operator without state; sources and sinks are made by the connectors instead. */
+export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Operator {
+  const { spec } = operator;
+  switch (spec.tag) {
+    case 'project':
+      return new Project(spec.exprs, inputSchema(operator, graph));
+    case 'filter':
+      return new Filter(spec.predicate, inputSchema(operator, graph));
+    case 'union':
+      return new Union();
+    case 'window-aggregate':
+      return new WindowAggregate(spec, inputSchema(operator, graph), operator.schema);
+    case 'updating-aggregate':
+      return new UpdatingAggregate(spec, inputSchema(operator, graph), operator.schema);
+    case 'source':
+    case 'sink':
+      return assert(false, `${spec.tag} is not an operator`) as never;
+  }
+}
+
+/** What arrives at port 0. */
+function inputSchema(operator: GraphOperator, graph: PhysicalGraph): Schema {
+  const edge = must(graph.edges.find((each) => each.to === operator.id), `an edge into ${operator.id}`);
+  return must(graph.operators.find((each) => each.id === edge.from), `operator ${edge.from}`).schema;
+}

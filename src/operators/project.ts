@@ -1,0 +1,45 @@
+/**
+ * Computes each output column from the row's columns.
+ *
+ * Place in the walk: stage 6. Keeps no state. Invariants: rows keep their order, event times and retractions.
+ * Failure: a row that an expression cannot compute is reported with its text and leaves; the others go on.
+ */
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Schema } from '../batch/types.ts';
+import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
+import type { Expr } from '../expr/expr.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import { filterBatch } from '../batch/take.ts';
+import type { Output } from './operator.ts';
+import { problemsOf, rowJson } from './row-json.ts';
+import { StatelessOperator } from './stateless-operator.ts';
+
+export class Project extends StatelessOperator {
+  readonly #exprs: readonly CompiledExpr[];
+  readonly #inputSchema: Schema;
+
+  constructor(exprs: readonly Expr[], inputSchema: Schema) {
+    super();
+    this.#exprs = exprs.map(compileExpr);
+    this.#inputSchema = inputSchema;
+  }
+
+  onBatch(_port: number, batch: RecordBatch, output: Output): void {
+    const errors = new RowErrors(batch.rows);
+    const columns = this.#exprs.map((expr) => expr(batch, errors));
+    const projected: RecordBatch = { rows: batch.rows, columns, eventTime: batch.eventTime, retract: batch.retract };
+    if (!errors.failed) {
+      output.emit(projected);
+      return;
+    }
+    output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
+    output.emit(filterBatch(projected, survivors(batch.rows, errors)));
+  }
+}
+
+/** 1 for each row that has not failed. */
+export function survivors(rows: number, errors: RowErrors): Uint8Array {
+  const keep = new Uint8Array(rows);
+  for (let row = 0; row < rows; row++) keep[row] = errors.hasFailed(row) ? 0 : 1;
+  return keep;
+}

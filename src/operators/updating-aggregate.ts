@@ -1,0 +1,245 @@
+/**
+ * GROUP BY without a window: keeps every group for ever and emits its changes.
+ *
+ * Place in the walk: stage 6. Changes are gathered and emitted every `flushMs`, at barriers and at the end of the
+ * input: for each changed group first the retraction of the row emitted before, then the new row; nothing when both are
+ * equal. Input rows may be retractions, when all accumulators can take rows back.
+ *
+ * State table `groups`: keys, accumulator states, number of rows, whether a row is out, and that row's values, since a
+ * retraction must equal what was emitted even if computing it again would differ in the last bit.
+ * Invariants: INV-63 at any time, the rows emitted less those retracted are one row per group; INV-64 after the last
+ * flush that row is the result over all rows so far, whatever the batches, flushes and subtasks were.
+ * Failure: rows that cannot be computed are errors; a group whose result does not fit its type keeps its last good row.
+ */
+import { assert, must } from '../base/assert.ts';
+import { LIMITS } from '../base/limits.ts';
+import { nullColumn } from '../batch/column-builder.ts';
+import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
+import { concatColumns } from '../batch/concat.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { takeColumn } from '../batch/take.ts';
+import { BOOLEAN, FLOAT64, type Schema } from '../batch/types.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import type { OperatorSpec } from '../graph/graph.ts';
+import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
+import { allGroups } from '../state/group-index.ts';
+import type { StateTable } from '../state/state-table.ts';
+import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
+import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
+import { rowJson } from './row-json.ts';
+
+export type UpdatingAggregateSpec = OperatorSpec & { tag: 'updating-aggregate' };
+
+/** Groups with no row out are swept when there are more of them than this and than the others. */
+const DEAD_GROUPS_MAX = 1024;
+
+export class UpdatingAggregate implements Operator {
+  readonly #spec: UpdatingAggregateSpec;
+  readonly #outputSchema: Schema;
+  readonly #inputs: GroupInputs;
+  readonly #grouped: GroupedAggregates;
+  /** Rows in each group, appends less retractions. */
+  #rowCounts = new Float64Array(16);
+  /** 1: the group's row in `#emitted` is out downstream. */
+  #isOut = new Uint8Array(16);
+  #emitted: readonly ColumnStore[];
+  #isDirty = new Uint8Array(16);
+  #dirty: number[] = [];
+  /** Groups whose row is out. */
+  #outCount = 0;
+  #flushedMs: number | null = null;
+
+  constructor(spec: UpdatingAggregateSpec, inputSchema: Schema, outputSchema: Schema) {
+    this.#spec = spec;
+    this.#outputSchema = outputSchema;
+    this.#inputs = new GroupInputs(spec.keys, spec.aggregates, inputSchema);
+    this.#grouped = new GroupedAggregates(spec.keys, spec.aggregates);
+    this.#emitted = this.#emptyStores();
+  }
+
+  #emptyStores(): ColumnStore[] {
+    return this.#spec.aggregates.map((call) => makeColumnStore(call.type));
+  }
+
+  onBatch(_port: number, batch: RecordBatch, output: Output): void {
+    const evaluated = this.#inputs.evaluate(batch, output);
+    const { rows, retract } = evaluated.batch;
+    if (rows === 0) return;
+    assert(
+      retract === null || this.#grouped.accumulators.every((each) => each.invertible),
+      'the planner keeps retractions away from aggregates that cannot take rows back',
+    );
+    const groups = this.#grouped.groupsOf(evaluated, 0, rows);
+    this.#makeRoom();
+    this.#count(evaluated, groups);
+    this.#grouped.update(evaluated, 0, rows, groups);
+  }
+
+  #makeRoom(): void {
+    const { count } = this.#grouped;
+    if (count > this.#rowCounts.length) {
+      const room = Math.max(count, this.#rowCounts.length * 2);
+      this.#rowCounts = copyInto(new Float64Array(room), this.#rowCounts);
+      this.#isOut = copyInto(new Uint8Array(room), this.#isOut);
+      this.#isDirty = copyInto(new Uint8Array(room), this.#isDirty);
+    }
+    this.#emitted.forEach((store, at) => {
+      const absent = nullColumn(must(this.#spec.aggregates[at], 'an aggregate').type, 1);
+      while (store.length < count) store.append(absent, 0);
+    });
+  }
+
+  #count(evaluated: EvaluatedBatch, groups: Int32Array): void {
+    const { rows, retract } = evaluated.batch;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      const step = retract !== null && retract[row] === 1 ? -1 : 1;
+      this.#rowCounts[group] = (this.#rowCounts[group] as number) + step;
+      if (this.#isDirty[group] === 0) {
+        this.#isDirty[group] = 1;
+        this.#dirty.push(group);
+      }
+    }
+  }
+
+  onWatermark(watermark: Watermark, output: Output): void {
+    if (watermark === Infinity) this.#flush(output);
+  }
+
+  onTick(nowMs: number, output: Output): void {
+    this.#flushedMs ??= nowMs;
+    if (nowMs - this.#flushedMs < this.#spec.flushMs) return;
+    this.#flushedMs = nowMs;
+    this.#flush(output);
+  }
+
+  onBarrier(output: Output): void {
+    this.#flush(output);
+  }
+
+  #flush(output: Output): void {
+    if (this.#dirty.length === 0) return;
+    const dirty = Int32Array.from(this.#dirty);
+    this.#dirty = [];
+    const step = LIMITS.batchRowsDefault >> 1;
+    for (let from = 0; from < dirty.length; from += step) this.#flushGroups(dirty.subarray(from, from + step), output);
+    const silent = this.#grouped.count - this.#outCount;
+    if (silent > DEAD_GROUPS_MAX && silent > this.#outCount) this.#sweep();
+  }
+
+  #flushGroups(groups: Int32Array, output: Output): void {
+    const errors = new RowErrors(groups.length);
+    const results = this.#grouped.accumulators.map((accumulator) => accumulator.results(groups, errors));
+    const before = this.#emitted.map((store) => store.gather(groups));
+    // Rows of the output: index i < n is the old row of groups[i], index n + i its new row.
+    const picked: number[] = [];
+    const count = groups.length;
+    for (let at = 0; at < count; at++) {
+      const group = groups[at] as number;
+      this.#isDirty[group] = 0;
+      if (errors.hasFailed(at)) continue;
+      const wasOut = this.#isOut[group] === 1;
+      const alive = (this.#rowCounts[group] as number) > 0 || this.#spec.keys.length === 0;
+      if (wasOut && alive && this.#emitted.every((store, part) => store.equals(group, must(results[part], 'a result'), at))) continue;
+      if (wasOut) picked.push(at);
+      if (alive) picked.push(count + at);
+      this.#outCount += Number(alive) - Number(wasOut);
+      this.#isOut[group] = alive ? 1 : 0;
+      if (alive) this.#emitted.forEach((store, part) => store.set(group, must(results[part], 'a result'), at));
+    }
+    this.#emit(groups, before, results, Int32Array.from(picked), output);
+    if (errors.failed) output.fail(this.#problems(groups, results, errors));
+  }
+
+  #emit(groups: Int32Array, before: readonly Column[], after: readonly Column[], picked: Int32Array, output: Output): void {
+    if (picked.length === 0) return;
+    const count = groups.length;
+    const groupOfRow = picked.map((index) => groups[index % count] as number);
+    const retract = new Uint8Array(picked.length);
+    for (let row = 0; row < picked.length; row++) retract[row] = (picked[row] as number) < count ? 1 : 0;
+    const aggregates = before.map((old, at) =>
+      takeColumn(concatColumns([old, must(after[at], 'a result')]), picked, picked.length),
+    );
+    output.emit({
+      rows: picked.length,
+      columns: [...this.#grouped.index.keyColumns(groupOfRow), ...aggregates],
+      eventTime: null,
+      retract,
+    });
+  }
+
+  #problems(groups: Int32Array, results: readonly Column[], errors: RowErrors): RowProblem[] {
+    const columns = [...this.#grouped.index.keyColumns(groups), ...results];
+    const batch: RecordBatch = { rows: groups.length, columns, eventTime: null, retract: null };
+    return errors.list.map((error) => ({ ...error, raw: rowJson(batch, this.#outputSchema, error.row) }));
+  }
+
+  /** Forgets groups that have no rows and nothing out. */
+  #sweep(): void {
+    const alive = allGroups(this.#grouped.count).filter((group) => this.#isOut[group] === 1 || this.#rowCounts[group] !== 0);
+    const stores = this.#emptyStores();
+    stores.forEach((store, at) => {
+      const values = must(this.#emitted[at], 'a store').gather(alive);
+      for (let row = 0; row < alive.length; row++) store.append(values, row);
+    });
+    this.#rowCounts = Float64Array.from(alive, (group) => this.#rowCounts[group] as number);
+    this.#isOut = Uint8Array.from(alive, (group) => this.#isOut[group] as number);
+    this.#isDirty = new Uint8Array(alive.length);
+    this.#emitted = stores;
+    this.#grouped.retain(alive);
+  }
+
+  snapshot(): StateTable[] {
+    assert(this.#dirty.length === 0, 'onBarrier comes before a snapshot');
+    const groups = allGroups(this.#grouped.count);
+    const rows = groups.length;
+    if (rows === 0) return [];
+    const out = new Uint8Array(bitmapBytes(rows));
+    for (let group = 0; group < rows; group++) if (this.#isOut[group] === 1) setBit(out, group);
+    const columns: Column[] = [
+      { tag: 'float64', type: FLOAT64, length: rows, validity: null, values: this.#rowCounts.slice(0, rows) },
+      { tag: 'boolean', type: BOOLEAN, length: rows, validity: null, bits: out },
+      ...this.#emitted.map((store) => store.gather(groups)),
+      ...this.#grouped.stateColumns(groups),
+    ];
+    const schema: Schema = [
+      { name: 'rows', type: FLOAT64, nullable: false },
+      { name: 'out', type: BOOLEAN, nullable: false },
+      ...this.#spec.aggregates.map((call, at) => ({ name: `emitted${at}`, type: call.type, nullable: true })),
+      ...this.#grouped.stateSchema(),
+    ];
+    return [{ table: 'groups', schema, rows, columns, hashes: this.#grouped.index.hashesOf(groups) }];
+  }
+
+  restore(tables: readonly StateTable[]): void {
+    for (const table of tables) {
+      assert(table.table === 'groups', `unknown state table ${table.table}`);
+      const [counts, out, ...rest] = table.columns;
+      assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
+      const emitted = rest.slice(0, this.#emitted.length);
+      const groups = this.#grouped.merge(rest.slice(this.#emitted.length), table.rows, table.hashes);
+      this.#makeRoom();
+      for (let row = 0; row < table.rows; row++) {
+        const group = groups[row] as number;
+        this.#rowCounts[group] = counts.values[row] as number;
+        this.#isOut[group] = bitAt(out.bits, row) ? 1 : 0;
+        this.#outCount += this.#isOut[group] as number;
+        this.#emitted.forEach((store, at) => store.set(group, must(emitted[at], 'an emitted column'), row));
+      }
+    }
+  }
+
+  stateBytes(): number {
+    const flat = this.#rowCounts.byteLength + this.#isOut.byteLength + this.#isDirty.byteLength;
+    return this.#emitted.reduce((sum, store) => sum + store.bytes(), this.#grouped.bytes() + flat);
+  }
+
+  stateRows(): number {
+    return this.#grouped.count;
+  }
+}
+
+function copyInto<T extends Float64Array | Uint8Array>(target: T, source: T): T {
+  target.set(source as never);
+  return target;
+}

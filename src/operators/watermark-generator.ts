@@ -1,0 +1,229 @@
+/**
+ * Event times and watermarks of one source subtask.
+ *
+ * Place in the walk: between stages 5 and 6. Each partition has its own watermark: the largest value of the watermark
+ * expression so far. The merged one is their minimum over partitions that are neither idle nor ended, and never goes
+ * back. A batch is cut exactly before rows that may be late, so that what is late depends on the order of rows alone
+ * and never on how they were batched.
+ *
+ *     partition   silent idleMs →  idle, does not hold the others back; a row brings it back
+ *                 silent idleAdvanceMs →  its watermark runs on with the clock from where it stood
+ *                 ended →  does not count any more
+ *
+ * Invariants: INV-60 the merged watermark is null until every partition has reported, is idle or has ended;
+ * INV-61 in a segment, a row whose event time lies below the merged watermark of all rows before it lies below
+ * `watermarkBefore`; when all partitions are idle, the largest of their watermarks counts, for nobody is waited for.
+ * Not guaranteed: the same merged watermark after a replay when partitions are read at other speeds.
+ * Failure: a row without event time is a problem of its own (NULL_VIOLATION) and goes no further; rows whose
+ * expressions fail likewise.
+ */
+import { assert, must } from '../base/assert.ts';
+import { isValid, type Int64Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { filterBatch, sliceBatch } from '../batch/take.ts';
+import type { Schema } from '../batch/types.ts';
+import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import type { WatermarkSpec } from '../graph/graph.ts';
+import type { RowProblem, Watermark } from './operator.ts';
+import { problemsOf, rowJson } from './row-json.ts';
+import { constantTime, timeAt, timesOf } from './times.ts';
+
+/** Rows and the merged watermark that stood before the first of them; null: unknown. */
+export type Segment = { batch: RecordBatch; watermarkBefore: Watermark | null };
+
+export type PartitionStatus = { watermark: Watermark | null; idle: boolean; ended: boolean };
+
+/** Per partition: microseconds, 'end', or null before the first row. */
+export type WatermarkState = Record<string, number | 'end' | null>;
+
+/** Without a WATERMARK clause, the watermark stands this far behind the newest event time. */
+const DEFAULT_LAG_MICROS = 1_000_000;
+
+type Partition = {
+  watermark: Watermark | null;
+  /** Where the watermark stood at the last row: silence is added to this. */
+  base: Watermark | null;
+  /** Last row, or when this generator first saw the clock. */
+  heardMs: number | null;
+  idle: boolean;
+  ended: boolean;
+};
+
+export class WatermarkGenerator {
+  readonly #schema: Schema;
+  readonly #eventTime: CompiledExpr | null;
+  readonly #watermark: CompiledExpr | null;
+  readonly #idleMs: number | null;
+  readonly #idleAdvanceMs: number | null;
+  readonly #partitions = new Map<number, Partition>();
+  #merged: Watermark | null = null;
+
+  /**
+   * @param spec null: event time is what the source set, else the time of arrival
+   * @param schema of the batches, for messages
+   */
+  constructor(spec: WatermarkSpec | null, schema: Schema, partitions: readonly number[]) {
+    this.#schema = schema;
+    this.#eventTime = spec === null ? null : compileExpr(spec.eventTime);
+    this.#watermark = spec === null ? null : compileExpr(spec.watermark);
+    this.#idleMs = spec?.idleMs ?? null;
+    this.#idleAdvanceMs = spec?.idleAdvanceMs ?? null;
+    for (const partition of partitions) {
+      this.#partitions.set(partition, { watermark: null, base: null, heardMs: null, idle: false, ended: false });
+    }
+    this.#merge();
+  }
+
+  /** The merged watermark; +Infinity when every partition has ended. */
+  get watermark(): Watermark | null {
+    return this.#merged;
+  }
+
+  /** Whether this source holds nobody back: all its partitions that have not ended are idle. */
+  get idle(): boolean {
+    const open = [...this.#partitions.values()].filter((partition) => !partition.ended);
+    return open.length > 0 && open.every((partition) => partition.idle);
+  }
+
+  status(): Map<number, PartitionStatus> {
+    return new Map([...this.#partitions].map(([number, { watermark, idle, ended }]) => [number, { watermark, idle, ended }]));
+  }
+
+  /**
+   * Gives the batch its event times and cuts it.
+   *
+   * @returns segments in row order; announce each `watermarkBefore` ahead of its rows, and `watermark` after the last
+   */
+  onBatch(partition: number, batch: RecordBatch, nowMs: number): { segments: Segment[]; problems: RowProblem[] } {
+    const state = must(this.#partitions.get(partition), `partition ${partition}`);
+    assert(!state.ended, 'an ended partition has no rows');
+    state.heardMs = nowMs;
+    state.idle = false;
+    const timed = this.#withTimes(batch, nowMs);
+    const segments = timed.rows.rows === 0 ? [] : this.#cut(state, timed.rows, timed.watermarks);
+    state.base = state.watermark;
+    this.#merge();
+    return { segments, problems: timed.problems };
+  }
+
+  #withTimes(batch: RecordBatch, nowMs: number): { rows: RecordBatch; watermarks: Int64Column; problems: RowProblem[] } {
+    if (this.#eventTime === null || this.#watermark === null) {
+      const eventTime = batch.eventTime ?? constantTime(nowMs * 1000, batch.rows);
+      return { rows: { ...batch, eventTime }, watermarks: eventTime, problems: [] };
+    }
+    const errors = new RowErrors(batch.rows);
+    const eventTime = timeColumn(this.#eventTime(batch, errors));
+    const watermarks = timeColumn(this.#watermark({ ...batch, eventTime }, errors));
+    failNulls(eventTime, batch.rows, errors, 'the event time is NULL');
+    failNulls(watermarks, batch.rows, errors, 'the watermark of the row is NULL');
+    if (!errors.failed) return { rows: { ...batch, eventTime }, watermarks, problems: [] };
+    const problems = problemsOf(errors, (row) => rowJson(batch, this.#schema, row));
+    const keep = new Uint8Array(batch.rows);
+    for (let row = 0; row < batch.rows; row++) keep[row] = errors.hasFailed(row) ? 0 : 1;
+    const rest = this.#withTimes(filterBatch(batch, keep), nowMs);
+    return { ...rest, problems: [...problems, ...rest.problems] };
+  }
+
+  #cut(state: Partition, batch: RecordBatch, watermarks: Int64Column): Segment[] {
+    const times = timesOf(batch);
+    const lag = this.#watermark === null ? DEFAULT_LAG_MICROS : 0;
+    const others = this.#minimumOfOthers(state);
+    const segments: Segment[] = [];
+    let announced = this.#merged;
+    let own = state.watermark;
+    let from = 0;
+    for (let row = 0; row < batch.rows; row++) {
+      if (own !== null && others !== null) {
+        const before = own < others ? own : others;
+        const time = timeAt(times, row);
+        if (time < before && (announced === null || before > announced)) {
+          if (row > from) segments.push({ batch: sliceBatch(batch, from, row), watermarkBefore: announced });
+          announced = before;
+          from = row;
+        }
+      }
+      const value = timeAt(watermarks.words, row) - lag;
+      if (own === null || value > own) own = value;
+    }
+    segments.push({ batch: from === 0 ? batch : sliceBatch(batch, from, batch.rows), watermarkBefore: announced });
+    state.watermark = own;
+    return segments;
+  }
+
+  /** +Infinity: there are no others to wait for; null: one has not reported yet. */
+  #minimumOfOthers(except: Partition): Watermark | null {
+    let minimum = Infinity;
+    for (const partition of this.#partitions.values()) {
+      if (partition === except || partition.idle || partition.ended) continue;
+      if (partition.watermark === null) return null;
+      if (partition.watermark < minimum) minimum = partition.watermark;
+    }
+    return minimum;
+  }
+
+  onPartitionEnded(partition: number): void {
+    must(this.#partitions.get(partition), `partition ${partition}`).ended = true;
+    this.#merge();
+  }
+
+  /** Lets the clock act: partitions fall idle or run on. Read `watermark` and `idle` afterwards. */
+  onTick(nowMs: number): void {
+    for (const partition of this.#partitions.values()) {
+      if (partition.ended) continue;
+      partition.heardMs ??= nowMs;
+      const silentMs = nowMs - partition.heardMs;
+      if (this.#idleMs !== null && silentMs >= this.#idleMs) partition.idle = true;
+      if (this.#idleAdvanceMs !== null && partition.base !== null && silentMs > this.#idleAdvanceMs) {
+        const advanced = partition.base + (silentMs - this.#idleAdvanceMs) * 1000;
+        if (partition.watermark === null || advanced > partition.watermark) partition.watermark = advanced;
+      }
+    }
+    this.#merge();
+  }
+
+  #merge(): void {
+    const open = [...this.#partitions.values()].filter((partition) => !partition.ended);
+    const active = open.filter((partition) => !partition.idle);
+    let merged: Watermark | null;
+    if (open.length === 0) merged = Infinity;
+    else if (active.length > 0) merged = active.some((each) => each.watermark === null) ? null : extreme(active, Math.min);
+    else merged = extreme(open, Math.max);
+    if (merged !== null && (this.#merged === null || merged > this.#merged)) this.#merged = merged;
+  }
+
+  snapshot(): WatermarkState {
+    return Object.fromEntries(
+      [...this.#partitions].map(([number, { watermark, ended }]) => [String(number), ended ? 'end' : watermark]),
+    );
+  }
+
+  /**
+   * States of any partition, also of other subtasks. An ended partition comes back as one that has reported nothing:
+   * whether it ends again, or has grown meanwhile, is for its source to find out.
+   */
+  restore(state: WatermarkState): void {
+    for (const [number, partition] of this.#partitions) {
+      const watermark = state[String(number)];
+      if (typeof watermark !== 'number') continue;
+      partition.watermark = watermark;
+      partition.base = watermark;
+    }
+    this.#merge();
+  }
+}
+
+function extreme(partitions: readonly Partition[], choose: (...values: number[]) => number): Watermark | null {
+  const known = partitions.map((partition) => partition.watermark).filter((watermark) => watermark !== null);
+  return known.length === 0 ? null : choose(...known);
+}
+
+function timeColumn(column: { tag: string }): Int64Column {
+  assert(column.tag === 'timestamp', 'event times and watermarks are timestamps');
+  return column as Int64Column;
+}
+
+function failNulls(column: Int64Column, rows: number, errors: RowErrors, message: string): void {
+  if (column.validity === null) return;
+  for (let row = 0; row < rows; row++) if (!isValid(column, row)) errors.fail(row, 'NULL_VIOLATION', message);
+}
