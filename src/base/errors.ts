@@ -40,6 +40,7 @@ export const ERROR_CODES = {
   INVALID_WATERMARK: { domain: 'user', retry: 'never' },
   INVALID_SINK: { domain: 'user', retry: 'never' },
   UNSUPPORTED: { domain: 'user', retry: 'never' },
+  DEPRECATED: { domain: 'user', retry: 'never' },
   // One row.
   PARSE_ERROR: { domain: 'user', retry: 'never' },
   TYPE_MISMATCH: { domain: 'user', retry: 'never' },

@@ -1,0 +1,52 @@
+/** The physical graph as text: stages, operators, how rows reach them, and what state each keeps for how long. */
+import { must } from '../base/assert.ts';
+import { describeSchema, printOver } from '../plan/describe.ts';
+import { formatInterval } from '../plan/interval.ts';
+import type { GraphEdge, GraphOperator, OperatorSpec, PhysicalGraph } from './graph.ts';
+import { stagesOf } from './stages.ts';
+
+export function explainPhysical(graph: PhysicalGraph, parallelism: number): string {
+  const operators = new Map(graph.operators.map((operator) => [operator.id, operator]));
+  const lines: string[] = [];
+  for (const stage of stagesOf(graph, parallelism)) {
+    const members = stage.operators.map((id) => must(operators.get(id), 'operator of a stage'));
+    const subtasks = Math.max(...members.map((operator) => operator.parallelism ?? parallelism));
+    lines.push(`stage ${stage.index}, ${subtasks} subtask${subtasks === 1 ? '' : 's'}`);
+    for (const operator of members) lines.push(...explainOperator(operator, graph, operators, stage.inputs));
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function explainOperator(operator: GraphOperator, graph: PhysicalGraph, operators: ReadonlyMap<string, GraphOperator>, shuffled: readonly GraphEdge[]): string[] {
+  const lines = [`  ${operator.id}: ${operator.description}`];
+  for (const edge of graph.edges.filter((candidate) => candidate.to === operator.id)) {
+    const schema = must(operators.get(edge.from), 'operator of an edge').schema;
+    const keys = edge.keys.map((key) => printOver(key, schema)).join(', ');
+    const way = !shuffled.includes(edge) ? '' : edge.keys.length === 0 ? ', all to subtask 0' : `, by hash of ${keys}`;
+    lines.push(`    from: ${edge.from}${way}`);
+  }
+  lines.push(`    rows: ${describeSchema(operator.schema)}${operator.updating ? ' (updating)' : ''}`);
+  const state = describeState(operator.spec);
+  if (state !== null) lines.push(`    state: ${state}`);
+  return lines;
+}
+
+/** What an operator keeps, and until when; null: nothing. */
+export function describeState(spec: OperatorSpec): string | null {
+  switch (spec.tag) {
+    case 'source':
+      return 'one offset and watermark per partition';
+    case 'window-aggregate': {
+      const per = spec.keys.length === 0 ? 'one row' : 'one row per key';
+      return `open windows of ${formatInterval(spec.window.widthMicros)}, ${per}, freed when the watermark passes their end`;
+    }
+    case 'updating-aggregate':
+      return spec.keys.length === 0 ? 'one row' : 'one row per key, never freed';
+    case 'sink':
+      return spec.twoPhase ? 'staged rows until their epoch is committed' : null;
+    case 'project':
+    case 'filter':
+    case 'union':
+      return null;
+  }
+}

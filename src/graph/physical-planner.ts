@@ -1,0 +1,107 @@
+/**
+ * Logical plan → physical graph.
+ *
+ * Place in the walk: stage 3. Every node becomes one operator, every reading an edge. Rows meet by key
+ * before an aggregate, and in subtask 0 before a sink that only one subtask may write.
+ * Failure behaviour: a checked plan always has a graph; anything else is a bug.
+ */
+import { must } from '../base/assert.ts';
+import { hashBytes } from '../base/hash.ts';
+import type { Expr } from '../expr/expr.ts';
+import { describeNode, describeSink } from '../plan/describe.ts';
+import type { LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
+import { inputsOf } from '../plan/nodes.ts';
+import { nodesOf } from '../plan/rewrite.ts';
+import type { GraphEdge, GraphOperator, OperatorId, OperatorSpec, PhysicalGraph, SourceSpec } from './graph.ts';
+import { cutCycles } from './stages.ts';
+
+/** Results of an updating aggregate leave this often, and ahead of every barrier. */
+const UPDATING_FLUSH_MS = 1_000;
+
+export function planGraph(plan: LogicalPlan): PhysicalGraph {
+  const ids = new Map<PlanNode, OperatorId>();
+  const operators: GraphOperator[] = [];
+  const edges: GraphEdge[] = [];
+  for (const node of nodesOf(plan)) {
+    const spec = specOf(node);
+    const id = `${spec.tag}-${operators.length + 1}`;
+    ids.set(node, id);
+    operators.push({ id, description: describeNode(node), spec, schema: node.schema, updating: node.updating, parallelism: null });
+    inputsOf(node).forEach((input, port) => edges.push(edgeTo(must(ids.get(input), 'input'), id, port, keysBefore(node))));
+  }
+  for (const sink of plan.sinks) {
+    const id = `sink-${operators.length + 1}`;
+    operators.push({ id, description: describeSink(sink), spec: sinkSpec(sink), schema: sink.schema, updating: sink.input.updating, parallelism: sink.parallel ? null : 1 });
+    edges.push(edgeTo(must(ids.get(sink.input), 'input'), id, 0, sink.parallel ? null : []));
+  }
+  const acyclic = cutCycles(operators, edges);
+  return { version: 1, operators, edges: acyclic, planHash: hashPlan(operators, acyclic) };
+}
+
+/** Keys that rows must meet by before a node; null: they stay where they are. */
+function keysBefore(node: PlanNode): readonly Expr[] | null {
+  return node.tag === 'window-aggregate' || node.tag === 'updating-aggregate' ? node.groupBy : null;
+}
+
+function edgeTo(from: OperatorId, to: OperatorId, port: number, keys: readonly Expr[] | null): GraphEdge {
+  return { id: `${from}>${to}:${port}`, from, to, port, kind: keys === null ? 'forward' : 'shuffle', keys: keys ?? [] };
+}
+
+function specOf(node: PlanNode): OperatorSpec {
+  switch (node.tag) {
+    case 'scan':
+      return sourceSpec(node);
+    case 'project':
+      return { tag: 'project', exprs: node.exprs };
+    case 'filter':
+      return { tag: 'filter', predicate: node.predicate };
+    case 'window-aggregate':
+      return { tag: 'window-aggregate', window: node.window, keys: node.groupBy, aggregates: node.aggregates, outputs: node.outputs };
+    case 'updating-aggregate':
+      return { tag: 'updating-aggregate', keys: node.groupBy, aggregates: node.aggregates, flushMs: UPDATING_FLUSH_MS };
+    case 'union':
+      return { tag: 'union', inputs: node.inputs.length };
+  }
+}
+
+function sourceSpec(scan: ScanNode): SourceSpec {
+  const asDecoded = scan.computed.length === scan.physical.length && scan.computed.every((expr, index) => expr.tag === 'column' && expr.index === index);
+  return {
+    tag: 'source',
+    table: scan.table,
+    connector: { connector: scan.connector, options: scan.options },
+    format: scan.format,
+    physical: scan.physical,
+    computed: asDecoded ? null : scan.computed,
+    watermark: scan.watermark,
+    lateRows: scan.lateRows,
+  };
+}
+
+function sinkSpec(sink: SinkPlan): OperatorSpec {
+  return {
+    tag: 'sink',
+    table: sink.table,
+    connector: { connector: sink.connector, options: sink.options },
+    format: sink.format,
+    updating: sink.input.updating,
+    keyColumns: sink.keyColumns,
+    twoPhase: sink.twoPhase,
+  };
+}
+
+/** 16 hex digits over what operators do and how rows reach them; wording for people is left out. */
+function hashPlan(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): string {
+  const text = canonicalJson({ operators: operators.map(({ description: _, ...meaning }) => meaning), edges });
+  const bytes = new TextEncoder().encode(text);
+  return [0, 1].map((seed) => hashBytes(bytes, 0, bytes.length, seed).toString(16).padStart(8, '0')).join('');
+}
+
+/** JSON with keys in order, so that equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const entries = Object.entries(value).filter(([, field]) => field !== undefined);
+  entries.sort(([left], [right]) => (left < right ? -1 : 1));
+  return `{${entries.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(',')}}`;
+}

@@ -1,0 +1,56 @@
+/** SQL text → graph in one call, for the API, the command line and tests. Never throws on what a user can write. */
+import type { ErrorReport } from '../base/errors.ts';
+import { bindProgram } from '../plan/binder.ts';
+import type { ConnectorDeclaration } from '../plan/declaration.ts';
+import { explainLogical } from '../plan/explain.ts';
+import { optimize } from '../plan/rules.ts';
+import { parseProgram } from '../sql/parser.ts';
+import { explainPhysical } from './explain.ts';
+import type { GraphOperator, OperatorId, OperatorSpec, PhysicalGraph } from './graph.ts';
+import { planGraph } from './physical-planner.ts';
+
+export type PlanSqlOptions = {
+  /** The connector that bare SELECTs write to. */
+  defaultSink: 'preview' | 'stdout';
+  /** For the text of the physical plan only; the graph does not depend on it. Default 1. */
+  parallelism?: number;
+};
+
+export type PlannedSource = { operator: OperatorId; spec: OperatorSpec & { tag: 'source' } };
+export type PlannedSink = { operator: OperatorId; spec: OperatorSpec & { tag: 'sink' } };
+
+export type SqlPlan = {
+  /** Null if and only if there are errors. */
+  graph: PhysicalGraph | null;
+  /** EXPLAIN texts; empty when there are errors. */
+  logical: string;
+  physical: string;
+  /** In text order. */
+  errors: ErrorReport[];
+  warnings: ErrorReport[];
+  sources: PlannedSource[];
+  sinks: PlannedSink[];
+};
+
+export function planSql(text: string, connectors: readonly ConnectorDeclaration[], options: PlanSqlOptions): SqlPlan {
+  const parsed = parseProgram(text);
+  const bound = bindProgram(parsed.program, { connectors }, { defaultSink: options.defaultSink, partial: parsed.errors.length > 0 });
+  const errors = [...parsed.errors, ...bound.errors].sort(byPlace);
+  const { warnings } = bound;
+  if (errors.length > 0 || bound.plan === null) return { graph: null, logical: '', physical: '', errors, warnings, sources: [], sinks: [] };
+  const plan = optimize(bound.plan);
+  const graph = planGraph(plan);
+  const physical = explainPhysical(graph, options.parallelism ?? 1);
+  return { graph, logical: explainLogical(plan), physical, errors, warnings, sources: graph.operators.flatMap(asSource), sinks: graph.operators.flatMap(asSink) };
+}
+
+const asSource = ({ id, spec }: GraphOperator): PlannedSource[] => (spec.tag === 'source' ? [{ operator: id, spec }] : []);
+
+const asSink = ({ id, spec }: GraphOperator): PlannedSink[] => (spec.tag === 'sink' ? [{ operator: id, spec }] : []);
+
+function byPlace(left: ErrorReport, right: ErrorReport): number {
+  const at = (report: ErrorReport): [number, number] => [report.span?.start.line ?? 0, report.span?.start.column ?? 0];
+  const [leftLine, leftColumn] = at(left);
+  const [rightLine, rightColumn] = at(right);
+  return leftLine - rightLine || leftColumn - rightColumn;
+}

@@ -1,0 +1,215 @@
+/**
+ * A program → its logical plan, or everything that is wrong with it.
+ *
+ * Place in the walk: stage 2. Statements are bound in the order of the text: a name can be used below its
+ * definition only. Every form the grammar has is planned or refused by name; none is ignored.
+ * Failure behaviour: never throws on what a user can write.
+ */
+import type { ErrorReport, Span } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+import type { CreateView, Insert, NamedTable, Program, QueryStatement, Statement } from '../sql/ast.ts';
+import { type Environment, renameColumns } from './bind-from.ts';
+import { bindQuery } from './bind-query.ts';
+import { bindSinkInput, bindSinkTarget, defaultSinkTarget, finishSink } from './bind-sink.ts';
+import { bindSource } from './bind-source.ts';
+import type { ConnectorDeclaration } from './declaration.ts';
+import { Diagnostics, withSuggestion } from './diagnostics.ts';
+import type { LogicalPlan, PlanNode } from './logical.ts';
+import { type Role, readOptions } from './options.ts';
+import { type BoundQuery, UNKNOWN_QUERY } from './scope.ts';
+import { type SinkTarget, type Table, bindTable } from './table.ts';
+
+export type Catalog = { connectors: readonly ConnectorDeclaration[] };
+
+export type BindOptions = {
+  /** The connector that bare SELECTs write to. */
+  defaultSink: 'preview' | 'stdout';
+  /** Part of the text could not be parsed: an unknown table is then no finding of its own. */
+  partial?: boolean;
+};
+
+export type BindResult = { plan: LogicalPlan | null; errors: ErrorReport[]; warnings: ErrorReport[] };
+
+export function bindProgram(program: Program, catalog: Catalog, options: BindOptions): BindResult {
+  const binder = new ProgramBinder(catalog, options);
+  for (const statement of program.statements) binder.bind(statement);
+  return binder.finish(program);
+}
+
+/** Something that has a name in the program. */
+type Named = { tag: 'table'; table: Table } | { tag: 'view'; query: BoundQuery };
+
+type Writing = { target: SinkTarget; inputs: PlanNode[] };
+
+class ProgramBinder {
+  readonly #catalog: Catalog;
+  readonly #options: BindOptions;
+  readonly #diagnostics = new Diagnostics();
+  readonly #names = new Map<string, Named>();
+  /** By table name, in order of first use. */
+  readonly #writings = new Map<string, Writing>();
+  readonly #environment: Environment;
+  #selectCount = 0;
+  #hasQuery = false;
+
+  constructor(catalog: Catalog, options: BindOptions) {
+    this.#catalog = catalog;
+    this.#options = options;
+    this.#environment = { diagnostics: this.#diagnostics, commonTables: new Map(), read: (table) => this.#read(table), bindQuery };
+  }
+
+  bind(statement: Statement): void {
+    const diagnostics = this.#diagnostics;
+    switch (statement.tag) {
+      case 'create_table': {
+        if (!this.#isFree(statement.name, statement.ifNotExists)) return;
+        const table = bindTable(statement, this.#catalog.connectors, diagnostics);
+        this.#names.set(statement.name.name, { tag: 'table', table });
+        return;
+      }
+      case 'create_view':
+        return this.#bindView(statement);
+      case 'insert':
+        this.#hasQuery = true;
+        return this.#bindInsert(statement);
+      case 'query_statement':
+        this.#hasQuery = true;
+        return this.#bindSelect(statement);
+      case 'set': {
+        const known = statement.key === 'updating_ttl';
+        if (known) diagnostics.error('UNSUPPORTED', 'updating_ttl is not supported yet', statement.keySpan, { hint: 'leave it out: keys of updating results are kept for good' });
+        else diagnostics.error('UNKNOWN_OPTION', `unknown setting "${statement.key}"`, statement.keySpan, { hint: 'there are no settings in SQL yet; parallelism and checkpoint interval belong to the pipeline' });
+        return;
+      }
+      case 'create_function':
+        diagnostics.error('UNSUPPORTED', 'CREATE FUNCTION is not supported yet', statement.name.span, { hint: 'write the expression with built-in functions' });
+        return;
+      case 'explain':
+        this.#hasQuery = true;
+        diagnostics.error('UNSUPPORTED', 'EXPLAIN is not a statement of a pipeline', statement.span, { hint: 'leave the word out: validating a query shows its plan' });
+        return;
+    }
+  }
+
+  finish(program: Program): BindResult {
+    this.#checkUnused();
+    const [first] = program.statements;
+    if (!this.#hasQuery && this.#options.partial !== true && this.#diagnostics.count === 0) {
+      const start = { line: 1, column: 1 };
+      this.#diagnostics.error('NO_QUERY', 'the program has no query', first?.span ?? { start, end: start }, { hint: 'add INSERT INTO … SELECT, or a SELECT' });
+    }
+    const { errors, warnings } = this.#diagnostics;
+    if (errors.length > 0) return { plan: null, errors, warnings };
+    const sinks = [...this.#writings.values()].map(({ target, inputs }) => finishSink(target, inputs));
+    return { plan: { sinks }, errors, warnings };
+  }
+
+  /** Tables nobody uses are checked all the same: a mistake is found when it is written. */
+  #checkUnused(): void {
+    for (const named of this.#names.values()) {
+      if (named.tag !== 'table' || named.table.source !== null || named.table.sink !== null) continue;
+      const { table } = named;
+      if (table.connector === null || table.role === null) {
+        if (table.connector !== null) readOptions(table.written, table.connector.options, null, table.span, this.#diagnostics);
+        continue;
+      }
+      if (table.role === 'source') table.source = bindSource(table, this.#diagnostics);
+      else bindSinkTarget(table, this.#diagnostics);
+    }
+  }
+
+  #isFree(name: { name: string; text: string; span: Span }, orExists: boolean): boolean {
+    if (!this.#names.has(name.name)) return true;
+    if (!orExists) this.#diagnostics.error('DUPLICATE_NAME', `"${name.text}" already exists`, name.span, { hint: 'tables and views share their names' });
+    return false;
+  }
+
+  #bindView(statement: CreateView): void {
+    const { name, columns, query, ifNotExists } = statement;
+    const bound = renameColumns(bindQuery(query, this.#environment), { name, columns }, this.#diagnostics);
+    const names = bound.columns.map((column) => column.name);
+    const twice = names.find((candidate, index) => names.indexOf(candidate) < index);
+    if (twice !== undefined) this.#diagnostics.error('DUPLICATE_NAME', `the view "${name.text}" has two columns named "${twice}"`, name.span, { hint: 'rename one with AS' });
+    if (this.#isFree(name, ifNotExists)) this.#names.set(name.name, { tag: 'view', query: bound });
+  }
+
+  #read(reference: NamedTable): BoundQuery {
+    const { name } = reference;
+    const named = this.#find(name);
+    if (named === null) return UNKNOWN_QUERY;
+    if (named.tag === 'view') return named.query;
+    const { table } = named;
+    if (!this.#claim(table, 'source', name.span)) return UNKNOWN_QUERY;
+    table.source ??= bindSource(table, this.#diagnostics);
+    return table.source;
+  }
+
+  #find(name: NamedTable['name']): Named | null {
+    const named = this.#names.get(name.name);
+    if (named !== undefined) return named;
+    if (this.#options.partial !== true) {
+      const known = [...this.#names.keys()];
+      this.#diagnostics.error('UNKNOWN_TABLE', `unknown table "${name.text}"`, name.span, withSuggestion(nearest(name.name, known), known.length === 0 ? 'create it first with CREATE TABLE' : `known here are ${known.join(', ')}`));
+    }
+    return null;
+  }
+
+  /** Settles that a table is read or written; false after an error. */
+  #claim(table: Table, role: Role, span: Span): boolean {
+    table.role ??= role;
+    if (table.role === role) return true;
+    const given = table.written.has('type');
+    if (role === 'source') this.#diagnostics.error('INVALID_SINK', `"${table.name.text}" is a sink and can not be read`, span, { hint: given ? 'create a second table for reading' : 'a table is either read or written; create a second one for reading' });
+    else this.#diagnostics.error('INVALID_SINK', `"${table.name.text}" is a source and can not be written`, span, { hint: given ? "create a table with type = 'sink'" : "a table is either read or written; create a second one with type = 'sink'" });
+    return false;
+  }
+
+  #bindInsert(statement: Insert): void {
+    const diagnostics = this.#diagnostics;
+    const query = bindQuery(statement.query, this.#environment);
+    const named = this.#find(statement.table);
+    if (named === null) return;
+    if (named.tag === 'view') {
+      diagnostics.error('INVALID_SINK', `"${statement.table.text}" is a view and can not be written`, statement.table.span, { hint: 'insert into a table with a connector' });
+      return;
+    }
+    const { table } = named;
+    if (!this.#claim(table, 'sink', statement.table.span)) return;
+    if (table.sink === null) table.sink = bindSinkTarget(table, diagnostics);
+    if (table.sink === null) return;
+    const input = bindSinkInput(table.sink, query, statement, statement.table.span, diagnostics);
+    if (input === null) return;
+    if (table.sink.columns === null) {
+      // What the first query gives is from now on what the table has.
+      const columns = input.schema.map(({ name, type }) => ({ name, type, notNull: false, fallback: null }));
+      table.sink = { ...table.sink, columns };
+    }
+    this.#write(table.sink, input);
+  }
+
+  #bindSelect(statement: QueryStatement): void {
+    const query = bindQuery(statement.query, this.#environment);
+    const name = this.#freeSelectName();
+    const connector = this.#catalog.connectors.find((candidate) => candidate.name === this.#options.defaultSink);
+    if (connector === undefined) {
+      this.#diagnostics.error('UNKNOWN_CONNECTOR', `there is no connector "${this.#options.defaultSink}" to show the rows of a SELECT`, statement.span, { hint: 'write INSERT INTO a table' });
+      return;
+    }
+    const target = defaultSinkTarget(name, connector, statement.span, this.#diagnostics);
+    const input = bindSinkInput(target, query, null, statement.span, this.#diagnostics);
+    if (input !== null) this.#write(target, input);
+  }
+
+  /** `select_1`, `select_2`, … past names the author took. */
+  #freeSelectName(): string {
+    do this.#selectCount++;
+    while (this.#names.has(`select_${this.#selectCount}`));
+    return `select_${this.#selectCount}`;
+  }
+
+  #write(target: SinkTarget, input: PlanNode): void {
+    const writing = this.#writings.get(target.table);
+    if (writing === undefined) this.#writings.set(target.table, { target, inputs: [input] });
+    else writing.inputs.push(input);
+  }
+}

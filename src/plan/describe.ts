@@ -1,0 +1,47 @@
+/** One line for people about a node; used by EXPLAIN and as the description of an operator. */
+import { type Schema, typeName } from '../batch/types.ts';
+import type { AggregateCall, Expr } from '../expr/expr.ts';
+import { printExpr } from '../expr/print.ts';
+import { formatInterval } from './interval.ts';
+import type { PlanNode, SinkPlan, Window } from './logical.ts';
+import { quoteName } from './scope.ts';
+
+export function describeNode(node: PlanNode): string {
+  switch (node.tag) {
+    case 'scan':
+      return `source ${node.table} (${node.connector})`;
+    case 'project':
+      return node.exprs.map((expr, index) => withName(expr, node.input.schema, node.schema[index]?.name ?? '')).join(', ');
+    case 'filter':
+      return `where ${printOver(node.predicate, node.input.schema)}`;
+    case 'window-aggregate':
+      return `${describeWindow(node.window)} ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
+    case 'updating-aggregate':
+      return `updating ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
+    case 'union':
+      return `union of ${node.inputs.length} inputs`;
+  }
+}
+
+export const describeSink = (sink: SinkPlan): string => `sink ${sink.table} (${sink.connector})`;
+
+export const describeSchema = (schema: Schema): string =>
+  schema.map((field) => `${quoteName(field.name)} ${typeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`).join(', ');
+
+export const printOver = (expr: Expr, schema: Schema): string => printExpr(expr, schema.map((field) => quoteName(field.name)));
+
+/** `tumble(1 day, offset 5 hours)`. */
+export function describeWindow(window: Window): string {
+  const offset = window.offsetMicros === 0 ? '' : `, offset ${formatInterval(window.offsetMicros)}`;
+  return `tumble(${formatInterval(window.widthMicros)}${offset})`;
+}
+
+function describeGroups(keys: readonly Expr[], aggregates: readonly AggregateCall[], schema: Schema): string {
+  const what = aggregates.length === 0 ? 'distinct' : aggregates.map((call) => call.label).join(', ');
+  return keys.length === 0 ? what : `${what} by ${keys.map((key) => printOver(key, schema)).join(', ')}`;
+}
+
+function withName(expr: Expr, schema: Schema, name: string): string {
+  const text = printOver(expr, schema);
+  return text === quoteName(name) ? text : `${text} AS ${quoteName(name)}`;
+}

@@ -1,0 +1,233 @@
+/**
+ * What a grouped SELECT collects: keys, at most one window, aggregates.
+ *
+ * Expressions above the grouping are first bound over the input, with stand-in columns for the window and
+ * the aggregates; `regroup` then turns them into expressions over the grouped rows, and finds the columns
+ * that are neither grouped nor aggregated.
+ */
+import { type Field, type Schema, WINDOW } from '../batch/types.ts';
+import type { AggregateCall, Expr } from '../expr/expr.ts';
+import { mapChildren } from '../expr/expr-tools.ts';
+import type { CallExpression, Expression, PathExpression } from '../sql/ast.ts';
+import { ExpressionBinder, POISON } from './bind-expression.ts';
+import { bindWindow, isWindowEnd, sameWindow } from './bind-window.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import { canonical, columnsOf } from './expressions.ts';
+import { isInvertible, resolveAggregateCall } from './functions.ts';
+import type { PlanNode, Window } from './logical.ts';
+import { makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
+import { isNullable } from './nullability.ts';
+import { type Scope, quoteName } from './scope.ts';
+
+type Key = { expr: Expr; name: string };
+
+export class Grouping {
+  readonly #scope: Scope;
+  readonly #open: boolean;
+  readonly #diagnostics: Diagnostics;
+  readonly #origins: WeakMap<Expr, PathExpression>;
+  readonly #keys: Key[] = [];
+  readonly #aggregates: AggregateCall[] = [];
+  /** Canonical text of an aggregate → its position. */
+  readonly #known = new Map<string, number>();
+  #window: Window | null = null;
+  /** The input column that holds the window, when the window is not made here. */
+  #windowColumn: number | null = null;
+  /** A key or the window was refused: whether a column is grouped can not be told. */
+  #broken = false;
+
+  constructor(scope: Scope, open: boolean, diagnostics: Diagnostics, origins: WeakMap<Expr, PathExpression>) {
+    this.#scope = scope;
+    this.#open = open;
+    this.#diagnostics = diagnostics;
+    this.#origins = origins;
+  }
+
+  get window(): Window | null {
+    return this.#window;
+  }
+
+  /** Makes `tumble(…)` of GROUP BY the window; the stand-in column for it. */
+  groupByWindow(call: CallExpression): Expr {
+    const window = bindWindow(call, this.#diagnostics);
+    if (window === null) {
+      this.#broken = true;
+      return POISON;
+    }
+    this.#setWindow(window, null, call);
+    return this.#windowColumnExpr();
+  }
+
+  /** The stand-in for `tumble(…)` of the SELECT list or HAVING, which must be the window that is grouped by. */
+  useWindow(call: CallExpression): Expr {
+    const window = bindWindow(call, this.#diagnostics);
+    if (window === null || (this.#window === null && this.#broken)) return POISON;
+    if (this.#window === null || !sameWindow(this.#window, window)) {
+      const hint = this.#window === null ? 'add it to GROUP BY, by its alias or its position' : 'one query has one window; group by the same one';
+      this.#diagnostics.error('INVALID_WINDOW', 'tumble() must appear in GROUP BY', call.span, { hint });
+      return POISON;
+    }
+    return this.#windowColumnExpr();
+  }
+
+  /** Adds an expression of GROUP BY. */
+  addKey(expr: Expr, name: string, source: Expression): void {
+    if (expr === POISON) {
+      this.#broken = true;
+      return;
+    }
+    if (this.#isWindowStandIn(expr)) return;
+    const column = this.#windowOf(expr);
+    if (column !== null) {
+      const window = this.#scope[column]?.window ?? null;
+      if (window !== null) {
+        this.#setWindow(window, column, source);
+        return;
+      }
+    }
+    // What is made of the window only does not divide its group any further.
+    const columns = columnsOf([expr]);
+    if (columns.size > 0 && [...columns].every((index) => index === this.#windowColumn || index === this.#standIn)) return;
+    if (expr.type.tag === 'struct' || expr.type.tag === 'interval') {
+      this.#diagnostics.error('UNSUPPORTED', `grouping by a ${expr.type.tag} is not supported yet`, source.span, { hint: expr.type.tag === 'struct' ? 'group by its fields' : 'group by a number or a timestamp' });
+      this.#broken = true;
+      return;
+    }
+    const text = canonical(expr);
+    if (!this.#keys.some((key) => canonical(key.expr) === text)) this.#keys.push({ expr, name });
+  }
+
+  /** The stand-in for an aggregate. */
+  addAggregate(call: CallExpression): Expr {
+    const bound = this.#bindAggregate(call);
+    if (bound === null) return POISON;
+    const { label: _, ...meaning } = bound;
+    const text = canonical(meaning);
+    const known = this.#known.get(text) ?? this.#aggregates.push(bound) - 1;
+    this.#known.set(text, known);
+    return { tag: 'column', index: this.#standIn + 1 + known, type: bound.type };
+  }
+
+  /** The grouped rows; null when something was refused. */
+  build(input: PlanNode, source: { span: CallExpression['span'] }): PlanNode | null {
+    if (this.#broken) return null;
+    const grouped = { keys: this.#keys.map((key) => key.expr), keyNames: this.#keys.map((key) => key.name), aggregates: this.#aggregates };
+    const fields = this.#aggregates.map((call): Field => ({ name: call.label, type: call.type, nullable: this.#mayBeNull(call, input.schema) }));
+    if (this.#window === null) {
+      return input.updating && this.#refusesRetractions(source) ? null : makeUpdatingAggregate(input, grouped, fields);
+    }
+    if (input.updating) {
+      this.#diagnostics.error('UNSUPPORTED', 'a window can not be computed over an updating result', source.span, {
+        detail: 'The rows of an updating result can be taken back after the window that held them was emitted.',
+        hint: 'apply tumble() to the table itself, and aggregate again by the window column',
+      });
+      return null;
+    }
+    return makeWindowAggregate(input, this.#window, grouped, fields);
+  }
+
+  /** Expression over the input and the stand-ins → over the grouped rows. */
+  regroup(expr: Expr, source: { span: CallExpression['span'] }): Expr {
+    if (expr === POISON || this.#broken) return POISON;
+    const windowPlace = this.#keys.length;
+    const text = canonical(expr);
+    const key = this.#keys.findIndex((candidate) => canonical(candidate.expr) === text);
+    if (key >= 0) return { tag: 'column', index: key, type: expr.type };
+    if (expr.tag === 'column') {
+      if (expr.index === this.#standIn || expr.index === this.#windowColumn) return { tag: 'column', index: windowPlace, type: WINDOW };
+      const aggregate = expr.index - this.#standIn - 1;
+      if (aggregate >= 0) return { ...expr, index: windowPlace + (this.#window === null ? 0 : 1) + aggregate };
+      this.#reportUngrouped(expr, source);
+      return POISON;
+    }
+    if (expr.tag === 'row-time') {
+      this.#diagnostics.error('INVALID_GROUPING', 'row_time() must appear in GROUP BY or inside an aggregate', source.span, { hint: 'use max(row_time())' });
+      return POISON;
+    }
+    let poisoned = false;
+    const result = mapChildren(expr, (operand) => {
+      const changed = this.regroup(operand, source);
+      poisoned ||= changed === POISON;
+      return changed;
+    });
+    return poisoned ? POISON : result;
+  }
+
+  /** Over an updating result only aggregates that can forget a row are right. */
+  #refusesRetractions(source: { span: CallExpression['span'] }): boolean {
+    const refused = this.#aggregates.find((call) => !isInvertible(call));
+    if (refused === undefined) return false;
+    this.#diagnostics.error('UNSUPPORTED', `${refused.label} can not be computed over an updating result yet`, source.span, {
+      detail: 'Rows of an updating result are taken back, and the next smallest or largest value is not known by then.',
+      hint: 'aggregate the table itself, or count, sum or average the updating result',
+    });
+    return true;
+  }
+
+  get #standIn(): number {
+    return this.#scope.length;
+  }
+
+  #windowColumnExpr(): Expr {
+    return { tag: 'column', index: this.#standIn, type: WINDOW };
+  }
+
+  #isWindowStandIn(expr: Expr): boolean {
+    return expr.tag === 'column' && expr.index === this.#standIn;
+  }
+
+  /** The input column an expression reads a window from, the whole of it or one of its ends. */
+  #windowOf(expr: Expr): number | null {
+    if (expr.tag === 'column') return expr.index;
+    return isWindowEnd(expr) && expr.input.tag === 'column' ? expr.input.index : null;
+  }
+
+  #setWindow(window: Window, column: number | null, source: { span: CallExpression['span'] }): void {
+    if (this.#window !== null && !sameWindow(this.#window, window)) {
+      this.#diagnostics.error('INVALID_WINDOW', 'a query can group by one window only', source.span, { hint: 'write one query per window' });
+      this.#broken = true;
+      return;
+    }
+    this.#window = window;
+    this.#windowColumn ??= column;
+  }
+
+  #bindAggregate(call: CallExpression): AggregateCall | null {
+    const diagnostics = this.#diagnostics;
+    const refused = call.orderBy[0] ?? call.withinGroup[0];
+    if (refused !== undefined || call.nullTreatment !== null) {
+      diagnostics.error('UNSUPPORTED', 'ORDER BY and null treatment inside an aggregate are not supported yet', refused?.span ?? call.span, { hint: 'leave them out' });
+      return null;
+    }
+    const named = call.args.find((arg) => arg.name !== null);
+    if (named !== undefined) {
+      diagnostics.error('UNSUPPORTED', `the named argument "${named.name?.text}" is not supported`, named.span, { hint: 'give arguments by position' });
+      return null;
+    }
+    const binder = new ExpressionBinder({ scope: this.#scope, open: this.#open, diagnostics, place: 'an aggregate', aggregate: null, window: null, aliases: new Map(), origins: this.#origins });
+    const args = call.args.map((arg) => binder.bind(arg.value));
+    const filter = call.filter === null ? null : binder.bindCondition(call.filter);
+    if (args.includes(POISON) || filter === POISON) return null;
+    const resolution = resolveAggregateCall(call, args, filter, this.#scope.map((column) => quoteName(column.name)));
+    if (resolution.tag === 'aggregate') return resolution.call;
+    diagnostics.error(resolution.code, resolution.message, call.span, resolution.extras);
+    return null;
+  }
+
+  /** A group of a window has a row; a group without key, and a filtered aggregate, may have none. */
+  #mayBeNull(call: AggregateCall, schema: Schema): boolean {
+    if (call.fn.startsWith('count')) return false;
+    const grouped = this.#window !== null || this.#keys.length > 0;
+    return !grouped || call.filter !== null || call.args.some((arg) => isNullable(arg, schema));
+  }
+
+  #reportUngrouped(expr: Expr, source: { span: CallExpression['span'] }): void {
+    const origin = this.#origins.get(expr);
+    const name = origin === undefined ? this.#nameOf(expr) : origin.parts.map((part) => part.text).join('.');
+    this.#diagnostics.error('INVALID_GROUPING', `column "${name}" must appear in GROUP BY or inside an aggregate`, origin?.span ?? source.span, { hint: `add ${name} to GROUP BY, or take max(${name})` });
+  }
+
+  #nameOf(expr: Expr): string {
+    return expr.tag === 'column' ? (this.#scope[expr.index]?.name ?? '') : '';
+  }
+}

@@ -1,0 +1,32 @@
+/** The optimiser: rules in a fixed order, each run once. */
+import type { LogicalPlan } from './logical.ts';
+import { checkPlanRule } from './rules/check-plan.ts';
+import { dropIdentityRule } from './rules/drop-identity.ts';
+import { foldConstantsRule } from './rules/fold-constants.ts';
+import { foldOutputsRule } from './rules/fold-outputs.ts';
+import { mergeProjectsRule } from './rules/merge-projects.ts';
+import { pruneColumnsRule } from './rules/prune-columns.ts';
+import { pushFiltersRule } from './rules/push-filters.ts';
+import type { Rule } from './rules/rule.ts';
+
+export const RULES: readonly Rule[] = [
+  // First, so that the others see `true` where it was written as `1 = 1`.
+  foldConstantsRule,
+  // Before projections merge: a condition passes them one by one.
+  pushFiltersRule,
+  // After filters left the space between projections.
+  mergeProjectsRule,
+  // Once nothing moves any more, so that every reader's need is final.
+  pruneColumnsRule,
+  // Pruning leaves projections over projections where a union wanted its columns in order.
+  mergeProjectsRule,
+  foldOutputsRule,
+  dropIdentityRule,
+  // Last: what the others made must still be a plan.
+  checkPlanRule,
+];
+
+/** The same rows at less cost; sinks keep their columns. */
+export function optimize(plan: LogicalPlan): LogicalPlan {
+  return RULES.reduce((current, rule) => rule.apply(current), plan);
+}

@@ -1,0 +1,87 @@
+/**
+ * Refuses plans that can not run. The binder lets none through and rules keep it so: what fails here is a
+ * bug of ours, found before a job starts with it.
+ */
+import { assert } from '../../base/assert.ts';
+import { type Schema, sameType, typeName } from '../../batch/types.ts';
+import { childrenOf } from '../../expr/expr-tools.ts';
+import type { Expr } from '../../expr/expr.ts';
+import { aggregateOperands } from '../expressions.ts';
+import type { LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../logical.ts';
+import { nodesOf } from '../rewrite.ts';
+import type { Rule } from './rule.ts';
+
+export const checkPlanRule: Rule = {
+  name: 'check the plan',
+  apply: (plan) => {
+    checkPlan(plan);
+    return plan;
+  },
+};
+
+export function checkPlan(plan: LogicalPlan): void {
+  assert(plan.sinks.length > 0, 'a plan has a sink');
+  for (const node of nodesOf(plan)) checkNode(node);
+  for (const sink of plan.sinks) checkSink(sink);
+}
+
+function checkSink(sink: SinkPlan): void {
+  const { input, schema, keyColumns } = sink;
+  const fits = input.schema.length === schema.length && schema.every((field, index) => sameType(field.type, input.schema[index]?.type ?? field.type));
+  assert(fits, `the input of sink ${sink.table} has its columns (INV-31)`);
+  assert(keyColumns.every((column) => column >= 0 && column < schema.length), `the keys of sink ${sink.table} are columns`);
+  assert(new Set(schema.map((field) => field.name)).size === schema.length, `the columns of sink ${sink.table} have different names`);
+}
+
+function checkNode(node: PlanNode): void {
+  assert(node.windows.length === node.schema.length, `${node.tag} tells of every column whether it is a window`);
+  switch (node.tag) {
+    case 'scan':
+      return checkScan(node);
+    case 'project':
+      node.exprs.forEach((expr) => checkExpr(expr, node.input.schema));
+      return checkTypes(node, node.exprs);
+    case 'filter':
+      assert(node.predicate.type.tag === 'boolean', 'a filter has a condition');
+      return checkExpr(node.predicate, node.input.schema);
+    case 'window-aggregate':
+      assert(!node.input.updating && node.input.eventTime, 'a window stands over rows that stay and have a time (INV-32)');
+      assert(node.window.widthMicros > 0 && node.window.offsetMicros >= 0 && node.window.offsetMicros < node.window.widthMicros, 'a window has a width and its smallest offset');
+      assert(node.outputs.length === node.schema.length, 'a window aggregate has one output per column');
+      return checkOperands(node);
+    case 'updating-aggregate':
+      assert(node.schema.length === node.groupBy.length + node.aggregates.length, 'an updating aggregate gives keys and aggregates');
+      return checkOperands(node);
+    case 'union':
+      assert(node.inputs.length > 1 && node.inputs.every((input) => input.schema.length === node.schema.length), 'the inputs of a union have its columns');
+  }
+}
+
+function checkScan(scan: ScanNode): void {
+  scan.computed.forEach((expr) => checkExpr(expr, scan.physical));
+  checkTypes(scan, scan.computed);
+  if (scan.watermark === null) return;
+  for (const expr of [scan.watermark.eventTime, scan.watermark.watermark]) {
+    checkExpr(expr, scan.schema);
+    assert(expr.type.tag === 'timestamp', 'event time and watermark are timestamps');
+  }
+}
+
+function checkOperands(node: PlanNode & { tag: 'window-aggregate' | 'updating-aggregate' }): void {
+  for (const key of node.groupBy) checkExpr(key, node.input.schema);
+  for (const call of node.aggregates) for (const operand of aggregateOperands(call)) checkExpr(operand, node.input.schema);
+}
+
+function checkTypes(node: PlanNode, exprs: readonly Expr[]): void {
+  assert(exprs.length === node.schema.length, `${node.tag} has one expression per column`);
+  exprs.forEach((expr, index) => assert(sameType(expr.type, node.schema[index]?.type ?? expr.type), `column ${index} of ${node.tag} has the type of its expression`));
+}
+
+function checkExpr(expr: Expr, schema: Schema): void {
+  if (expr.tag === 'column') {
+    const field = schema[expr.index];
+    assert(field !== undefined, `column ${expr.index} is within ${schema.length} columns (INV-30)`);
+    assert(sameType(field.type, expr.type), `column "${field.name}" is ${typeName(field.type)}, not ${typeName(expr.type)}`);
+  }
+  for (const child of childrenOf(expr)) checkExpr(child, schema);
+}
