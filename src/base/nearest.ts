@@ -39,7 +39,10 @@ export function editDistance(left: string, right: string): number {
         (last[column - 1] as number) + replaced,
       );
       const swapped =
-        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+        row > 1 &&
+        column > 1 &&
+        left[row - 1] === right[column - 2] &&
+        left[row - 2] === right[column - 1];
       if (swapped) cost = Math.min(cost, (beforeLast[column - 2] as number) + 1);
       current.push(cost);
     }

@@ -119,7 +119,11 @@ export type CreateFunction = {
   readonly span: Span;
 };
 
-export type FunctionParameter = { readonly name: Identifier; readonly type: TypeName; readonly span: Span };
+export type FunctionParameter = {
+  readonly name: Identifier;
+  readonly type: TypeName;
+  readonly span: Span;
+};
 
 export type Insert = {
   readonly tag: 'insert';
@@ -130,7 +134,11 @@ export type Insert = {
   readonly span: Span;
 };
 
-export type QueryStatement = { readonly tag: 'query_statement'; readonly query: Query; readonly span: Span };
+export type QueryStatement = {
+  readonly tag: 'query_statement';
+  readonly query: Query;
+  readonly span: Span;
+};
 
 /** `SET name = value`; the name is its dotted text. */
 export type SetStatement = {
@@ -311,7 +319,11 @@ export type Expression =
 /** Unsigned; kept as text so that no digit is lost. Digits with optional point and exponent. */
 export type NumberLiteral = { readonly tag: 'number'; readonly text: string; readonly span: Span };
 export type StringLiteral = { readonly tag: 'string'; readonly value: string; readonly span: Span };
-export type BooleanLiteral = { readonly tag: 'boolean'; readonly value: boolean; readonly span: Span };
+export type BooleanLiteral = {
+  readonly tag: 'boolean';
+  readonly value: boolean;
+  readonly span: Span;
+};
 export type NullLiteral = { readonly tag: 'null'; readonly span: Span };
 /** `X'0aff'`: an even number of lower-case hex digits. */
 export type BytesLiteral = { readonly tag: 'bytes'; readonly hex: string; readonly span: Span };
@@ -488,7 +500,11 @@ export type CaseExpression = {
   readonly span: Span;
 };
 
-export type CaseBranch = { readonly when: Expression; readonly then: Expression; readonly span: Span };
+export type CaseBranch = {
+  readonly when: Expression;
+  readonly then: Expression;
+  readonly span: Span;
+};
 
 /** CAST, `::` and, with `safe`, TRY_CAST (null instead of an error). */
 export type CastExpression = {
@@ -565,12 +581,24 @@ export type RowExpression = {
   readonly span: Span;
 };
 
-export type RowField = { readonly name: Identifier | null; readonly value: Expression; readonly span: Span };
+export type RowField = {
+  readonly name: Identifier | null;
+  readonly value: Expression;
+  readonly span: Span;
+};
 
-export type ExistsExpression = { readonly tag: 'exists'; readonly query: Query; readonly span: Span };
+export type ExistsExpression = {
+  readonly tag: 'exists';
+  readonly query: Query;
+  readonly span: Span;
+};
 
 /** A query in parentheses used as one value. */
-export type SubqueryExpression = { readonly tag: 'subquery'; readonly query: Query; readonly span: Span };
+export type SubqueryExpression = {
+  readonly tag: 'subquery';
+  readonly query: Query;
+  readonly span: Span;
+};
 
 // Types, as written.
 
@@ -591,7 +619,11 @@ export type SimpleType = {
 /** `T[]` or `ARRAY<T>`. */
 export type ArrayType = { readonly tag: 'array'; readonly element: TypeName; readonly span: Span };
 
-export type StructType = { readonly tag: 'struct'; readonly fields: readonly StructField[]; readonly span: Span };
+export type StructType = {
+  readonly tag: 'struct';
+  readonly fields: readonly StructField[];
+  readonly span: Span;
+};
 
 export type StructField = {
   readonly name: Identifier;

@@ -17,7 +17,8 @@ export function formatReport(text: string, report: ErrorReport): string {
   const { span } = report;
   const place = span === undefined ? '' : ` at ${span.start.line}:${span.start.column}`;
   const lines = [`${report.code}${place}: ${report.message}`];
-  if (span !== undefined) lines.push(...excerptLines(text, span.start.line, span.start.column, endColumn(span)));
+  if (span !== undefined)
+    lines.push(...excerptLines(text, span.start.line, span.start.column, endColumn(span)));
   if (report.detail !== undefined) lines.push(`  ${report.detail}`);
   if (report.hint !== undefined) lines.push(`  hint: ${report.hint}`);
   if (report.suggestion !== undefined) lines.push(`  try: ${report.suggestion}`);
@@ -31,7 +32,8 @@ function endColumn(span: NonNullable<ErrorReport['span']>): number {
 
 function excerptLines(text: string, line: number, column: number, until: number): string[] {
   const points = Array.from((text.split('\n')[line - 1] ?? '').replace(/\r$/, ''));
-  const from = points.length > WIDTH_MAX ? Math.max(0, Math.min(column - 41, points.length - WIDTH_MAX)) : 0;
+  const from =
+    points.length > WIDTH_MAX ? Math.max(0, Math.min(column - 41, points.length - WIDTH_MAX)) : 0;
   const shown = points.slice(from, from + WIDTH_MAX);
   const stop = until === 0 ? points.length + 1 : until;
   const markLength = Math.max(1, Math.min(stop, from + WIDTH_MAX + 1) - column);

@@ -25,7 +25,8 @@ const CLAUSE_STARTERS = words('anti asc by desc fetch offset partitioned semi ta
 export const isReserved = (word: string): boolean => RESERVED_WORDS.has(word);
 
 /** Whether a bare word after an expression or table may be its alias. */
-export const isBareAlias = (word: string): boolean => !RESERVED_WORDS.has(word) && !CLAUSE_STARTERS.has(word);
+export const isBareAlias = (word: string): boolean =>
+  !RESERVED_WORDS.has(word) && !CLAUSE_STARTERS.has(word);
 
 /** Reserved words that, where a name is due, more likely mean that the name is missing. */
 export const CLAUSE_WORDS = words(
@@ -96,7 +97,9 @@ export function intervalUnit(word: string): IntervalUnit | null {
 }
 
 /** Functions that SQL lets one call without parentheses. */
-export const BARE_FUNCTIONS = words('current_date current_time current_timestamp localtime localtimestamp');
+export const BARE_FUNCTIONS = words(
+  'current_date current_time current_timestamp localtime localtimestamp',
+);
 
 /** Type names that make a literal of the string behind them. */
 export const LITERAL_TYPES = words('date time timestamp timestamptz datetime');

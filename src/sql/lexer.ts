@@ -2,13 +2,21 @@
  * SQL text to tokens.
  *
  * Invariants: tokens are in text order, their spans do not overlap, and the last one is `end`; the work is
- * linear in the length of the text. A stretch that is no token becomes one `invalid` token and one error, so
- * the parser never has to report it again.
+ * linear in the length of the text. A stretch that is no token becomes one `invalid` token and (up to a bound)
+ * one error, so the parser never has to report it again.
  */
 import { EngineError, type ErrorReport, type Position, type Span } from '../base/errors.ts';
 import { unescapeString } from './escapes.ts';
 
-export type TokenKind = 'word' | 'quoted' | 'string' | 'number' | 'bytes' | 'symbol' | 'invalid' | 'end';
+export type TokenKind =
+  | 'word'
+  | 'quoted'
+  | 'string'
+  | 'number'
+  | 'bytes'
+  | 'symbol'
+  | 'invalid'
+  | 'end';
 
 export type Token = {
   readonly kind: TokenKind;
@@ -21,7 +29,13 @@ export type Token = {
   readonly span: Span;
 };
 
-export type LexerResult = { readonly tokens: readonly Token[]; readonly errors: readonly ErrorReport[] };
+/** More errors than this in one text help nobody; the lexer and the parser each stop there. */
+export const REPORTS_MAX = 100;
+
+export type LexerResult = {
+  readonly tokens: readonly Token[];
+  readonly errors: readonly ErrorReport[];
+};
 
 const SPACE = /[\s\uFEFF]+/uy;
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy;
@@ -31,11 +45,10 @@ const DOLLAR_QUOTE = /\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$/uy;
 const PARAMETER = /\$[\p{L}\p{N}_]+/uy;
 
 /** Longest first. `>>` is missing on purpose: `ARRAY<ARRAY<INT>>` ends in two closing signs. */
-const SYMBOLS: readonly string[] = [
-  ...['->>', '#>>', '!~*'],
-  ...['->', '#>', '@>', '<@', '=>', '::', '<=', '>=', '<>', '!=', '==', '||', '~*', '!~', '<<'],
-  ...['(', ')', '[', ']', ',', ';', '.', ':', '+', '-', '*', '/', '%', '^', '<', '>', '=', '~', '?', '&', '|', '#'],
-];
+const SYMBOLS = (
+  '->> #>> !~* -> #> @> <@ => :: <= >= <> != == || ~* !~ << ' +
+  '( ) [ ] , ; . : + - * / % ^ < > = ~ ? & | #'
+).split(' ');
 
 /** Signs that word processors put where a quote was typed. */
 const CURLY_QUOTES = new Map([
@@ -138,7 +151,12 @@ class Lexer {
     const typed = number + tail;
     const plain = typed.replaceAll('_', '');
     const suggestion = /^\d+(\.\d+)?$/.test(plain) ? plain : undefined;
-    this.#invalid(start, `"${excerpt(typed)}" is not a number`, 'a name that starts with a digit needs double quotes', suggestion);
+    this.#invalid(
+      start,
+      `"${excerpt(typed)}" is not a number`,
+      'a name that starts with a digit needs double quotes',
+      suggestion,
+    );
   }
 
   /** A string in single quotes; `''` is one quote, and with `escapes` a backslash escapes. */
@@ -158,7 +176,11 @@ class Lexer {
     if (!escapes) return this.#push('string', content.replaceAll("''", "'"), '', start);
     const value = unescapeString(content);
     if (value !== null) return this.#push('string', value, '', start);
-    this.#invalid(start, 'this string has an escape that stands for no character', 'write \\uXXXX with four hexadecimal digits, or \\\\ for a backslash');
+    this.#invalid(
+      start,
+      'this string has an escape that stands for no character',
+      'write \\uXXXX with four hexadecimal digits, or \\\\ for a backslash',
+    );
   }
 
   #bytes(start: Position): void {
@@ -181,7 +203,8 @@ class Lexer {
     }
     const name = this.#text.slice(this.#at + 1, at).replaceAll(quote + quote, quote);
     this.#at = at + 1;
-    if (name === '') this.#invalid(start, 'a quoted name is empty', 'put a name between the quotes');
+    if (name === '')
+      this.#invalid(start, 'a quoted name is empty', 'put a name between the quotes');
     else this.#push('quoted', name, name, start);
   }
 
@@ -204,12 +227,16 @@ class Lexer {
     const char = String.fromCodePoint(this.#text.codePointAt(this.#at) as number);
     this.#at += char.length;
     const straight = CURLY_QUOTES.get(char);
-    const hint = straight === undefined ? 'remove it, or put it into a string or a quoted name' : 'use straight quotes';
+    const hint =
+      straight === undefined
+        ? 'remove it, or put it into a string or a quoted name'
+        : 'use straight quotes';
     this.#invalid(start, `unexpected character "${char}"`, hint, straight);
   }
 
   #invalid(start: Position, message: string, hint: string, suggestion?: string): void {
     this.#push('invalid', '', '', start);
+    if (this.#errors.length >= REPORTS_MAX) return;
     const span = { start, end: this.#position() };
     const extras = suggestion === undefined ? { hint, span } : { hint, span, suggestion };
     this.#errors.push(new EngineError('SYNTAX', message, extras).report);
@@ -219,14 +246,22 @@ class Lexer {
   #unterminated(start: Position, what: string, closing: string): void {
     const opening = { start, end: { line: start.line, column: start.column + 1 } };
     const hint = `close it with ${closing}`;
-    this.#errors.push(new EngineError('UNTERMINATED', `this ${what} does not end`, { hint, span: opening }).report);
+    this.#errors.push(
+      new EngineError('UNTERMINATED', `this ${what} does not end`, { hint, span: opening }).report,
+    );
     this.#at = this.#text.length;
     this.#push('invalid', '', '', start);
   }
 
   #push(kind: TokenKind, text: string, source: string, start: Position): void {
     const span = { start, end: this.#position() };
-    this.#tokens.push({ kind, text, source: source === '' ? text : source, depth: this.#depth, span });
+    this.#tokens.push({
+      kind,
+      text,
+      source: source === '' ? text : source,
+      depth: this.#depth,
+      span,
+    });
   }
 
   #match(pattern: RegExp): string | null {

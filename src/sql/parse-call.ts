@@ -34,19 +34,45 @@ const SPECIAL: Readonly<Record<string, Special>> = {
 /** At a function's name with a parenthesis behind it. */
 export function parseCall(stream: TokenStream): Expression {
   const name = stream.anyName('a function');
-  const special = !name.quoted && Object.hasOwn(SPECIAL, name.name) ? SPECIAL[name.name] : undefined;
+  const special =
+    !name.quoted && Object.hasOwn(SPECIAL, name.name) ? SPECIAL[name.name] : undefined;
   return special === undefined ? parseOrdinaryCall(stream, name) : special(stream, name);
 }
 
 /** A call with nothing but arguments. */
-export function plainCall(name: Identifier, values: readonly Expression[], span: Span): CallExpression {
+export function plainCall(
+  name: Identifier,
+  values: readonly Expression[],
+  span: Span,
+): CallExpression {
   const args = values.map((value) => ({ name: null, value, span: value.span }));
-  return { tag: 'call', name, star: false, distinct: false, args, orderBy: [], withinGroup: [], filter: null, nullTreatment: null, over: null, span };
+  return {
+    tag: 'call',
+    name,
+    star: false,
+    distinct: false,
+    args,
+    orderBy: [],
+    withinGroup: [],
+    filter: null,
+    nullTreatment: null,
+    over: null,
+    span,
+  };
 }
 
 /** The same call under another name, for a syntax that is only a spelling of it. */
-function renamed(stream: TokenStream, name: Identifier, to: string, values: readonly Expression[]): CallExpression {
-  return plainCall({ name: to, quoted: false, text: to, span: name.span }, values, stream.spanFrom(name.span.start));
+function renamed(
+  stream: TokenStream,
+  name: Identifier,
+  to: string,
+  values: readonly Expression[],
+): CallExpression {
+  return plainCall(
+    { name: to, quoted: false, text: to, span: name.span },
+    values,
+    stream.spanFrom(name.span.start),
+  );
 }
 
 /** Behind the name, at the opening parenthesis. */
@@ -92,7 +118,15 @@ function parseCallTail(
   if (stream.accept('respect', 'nulls')) nullTreatment = 'respect';
   else if (stream.accept('ignore', 'nulls')) nullTreatment = 'ignore';
   const over = parseOver(stream);
-  return { tag: 'call', ...head, withinGroup, filter, nullTreatment, over, span: stream.spanFrom(head.name.span.start) };
+  return {
+    tag: 'call',
+    ...head,
+    withinGroup,
+    filter,
+    nullTreatment,
+    over,
+    span: stream.spanFrom(head.name.span.start),
+  };
 }
 
 function parseArgument(stream: TokenStream): CallArgument {
@@ -141,7 +175,12 @@ function parseFrame(stream: TokenStream): WindowFrame | null {
       return { unit, start: first, end: last, span: stream.spanFrom(start) };
     }
     const first = parseFrameBound(stream);
-    return { unit, start: first, end: { tag: 'current_row', span: first.span }, span: stream.spanFrom(start) };
+    return {
+      unit,
+      start: first,
+      end: { tag: 'current_row', span: first.span },
+      span: stream.spanFrom(start),
+    };
   }
   return null;
 }
@@ -152,7 +191,8 @@ function parseFrameBound(stream: TokenStream): FrameBound {
     stream.expect('row');
     return { tag: 'current_row', span: stream.spanFrom(start) };
   }
-  const unbounded = stream.atWords('unbounded', 'preceding') || stream.atWords('unbounded', 'following');
+  const unbounded =
+    stream.atWords('unbounded', 'preceding') || stream.atWords('unbounded', 'following');
   if (unbounded) stream.next();
   const offset = unbounded ? null : stream.parseExpression(PRECEDENCE.other);
   if (!stream.atWord('preceding') && !stream.atWord('following')) {
@@ -160,7 +200,9 @@ function parseFrameBound(stream: TokenStream): FrameBound {
   }
   const direction = stream.next().text as 'preceding' | 'following';
   const span = stream.spanFrom(start);
-  return offset === null ? { tag: `unbounded_${direction}`, span } : { tag: direction, offset, span };
+  return offset === null
+    ? { tag: `unbounded_${direction}`, span }
+    : { tag: direction, offset, span };
 }
 
 // Functions with a syntax of their own.
@@ -198,7 +240,10 @@ function parseExtract(stream: TokenStream, name: Identifier): Expression {
   stream.expect('from');
   const source = stream.parseExpression();
   stream.expectSymbol(')');
-  return renamed(stream, name, 'date_part', [{ tag: 'string', value: field.text, span: field.span }, source]);
+  return renamed(stream, name, 'date_part', [
+    { tag: 'string', value: field.text, span: field.span },
+    source,
+  ]);
 }
 
 /** `POSITION(a IN b)` is `strpos(b, a)`. */
@@ -220,7 +265,8 @@ function parseSubstring(stream: TokenStream, name: Identifier): Expression {
   if (values.length === 1) {
     if (stream.accept('from')) values.push(stream.parseExpression());
     if (stream.accept('for')) {
-      if (values.length === 1) values.push({ tag: 'number', text: '1', span: stream.previous.span });
+      if (values.length === 1)
+        values.push({ tag: 'number', text: '1', span: stream.previous.span });
       values.push(stream.parseExpression());
     }
   }
@@ -242,14 +288,21 @@ function parseOverlay(stream: TokenStream, name: Identifier): Expression {
   return plainCall(name, values, stream.spanFrom(name.span.start));
 }
 
-const TRIM_FUNCTIONS: Readonly<Record<string, string>> = { both: 'btrim', leading: 'ltrim', trailing: 'rtrim' };
+const TRIM_FUNCTIONS: Readonly<Record<string, string>> = {
+  both: 'btrim',
+  leading: 'ltrim',
+  trailing: 'rtrim',
+};
 
 /** `TRIM(LEADING c FROM x)` is `ltrim(x, c)`, and so on. */
 function parseTrim(stream: TokenStream, name: Identifier): Expression {
   stream.expectSymbol('(');
   const side = stream.peek();
   const behind = stream.peek(1);
-  const hasSide = side.kind === 'word' && Object.hasOwn(TRIM_FUNCTIONS, side.text) && (behind.kind !== 'symbol' || behind.text === '(');
+  const hasSide =
+    side.kind === 'word' &&
+    Object.hasOwn(TRIM_FUNCTIONS, side.text) &&
+    (behind.kind !== 'symbol' || behind.text === '(');
   if (hasSide) stream.next();
   const target = hasSide ? (TRIM_FUNCTIONS[side.text] as string) : 'btrim';
   if (stream.accept('from')) {

@@ -36,7 +36,10 @@ export function parseCreate(stream: TokenStream): Statement {
   return stream.fail(temporary ? 'TABLE' : 'TABLE, VIEW or FUNCTION', choices);
 }
 
-function parseNewName(stream: TokenStream, what: string): { name: Identifier; ifNotExists: boolean } {
+function parseNewName(
+  stream: TokenStream,
+  what: string,
+): { name: Identifier; ifNotExists: boolean } {
   const ifNotExists = stream.accept('if', 'not', 'exists');
   const name = stream.identifier(what, true);
   if (stream.atSymbol('.')) {
@@ -51,7 +54,11 @@ function parseNewName(stream: TokenStream, what: string): { name: Identifier; if
 /** What the parentheses of CREATE TABLE collect. */
 type Definitions = { columns: ColumnDefinition[]; constraints: TableConstraint[] };
 
-function parseCreateTable(stream: TokenStream, start: Start, temporary: boolean): CreateTable | CreateView {
+function parseCreateTable(
+  stream: TokenStream,
+  start: Start,
+  temporary: boolean,
+): CreateTable | CreateView {
   const { name, ifNotExists } = parseNewName(stream, 'the name of the table');
   const definitions: Definitions = { columns: [], constraints: [] };
   const hasList = stream.atSymbol('(');
@@ -79,12 +86,30 @@ function parseCreateTable(stream: TokenStream, start: Start, temporary: boolean)
       });
     }
     const query = parseAsQuery(stream);
-    return { tag: 'create_view', spelling: 'table', name, ifNotExists, columns: [], query, span: stream.spanFrom(start) };
+    return {
+      tag: 'create_view',
+      spelling: 'table',
+      name,
+      ifNotExists,
+      columns: [],
+      query,
+      span: stream.spanFrom(start),
+    };
   }
   const columns = hasList ? definitions.columns : null;
   const { constraints } = definitions;
   const span = stream.spanFrom(start);
-  return { tag: 'create_table', name, ifNotExists, temporary, columns, constraints, partitionedBy, options, span };
+  return {
+    tag: 'create_table',
+    name,
+    ifNotExists,
+    temporary,
+    columns,
+    constraints,
+    partitionedBy,
+    options,
+    span,
+  };
 }
 
 function parseAsQuery(stream: TokenStream): Query {
@@ -112,19 +137,25 @@ function refuseConstraint(stream: TokenStream): void {
   const isConstraint =
     stream.atWords('foreign', 'key') ||
     ((stream.atWord('unique') || stream.atWord('check')) && stream.atSymbol('(', 1)) ||
-    (stream.atWord('constraint') && ['primary', 'unique', 'check', 'foreign'].some((word) => stream.atWord(word, 2)));
+    (stream.atWord('constraint') &&
+      ['primary', 'unique', 'check', 'foreign'].some((word) => stream.atWord(word, 2)));
   if (!isConstraint) return;
-  stream.reject('UNSUPPORTED', `the table constraint ${stream.peek().text.toUpperCase()} is not supported`, {
-    hint: 'the constraints of a table are WATERMARK FOR and PRIMARY KEY',
-    span: stream.peek().span,
-  });
+  stream.reject(
+    'UNSUPPORTED',
+    `the table constraint ${stream.peek().text.toUpperCase()} is not supported`,
+    {
+      hint: 'the constraints of a table are WATERMARK FOR and PRIMARY KEY',
+      span: stream.peek().span,
+    },
+  );
 }
 
 const COLUMN_KEYWORDS = ['NOT', 'NULL', 'PRIMARY', 'DEFAULT', 'GENERATED', 'METADATA'];
 
 function parseColumn(stream: TokenStream): ColumnDefinition {
   const { start } = stream.peek().span;
-  if (stream.peek().kind === 'word' && stream.atWord('for', 1)) stream.fail('WATERMARK FOR', ['WATERMARK']);
+  if (stream.peek().kind === 'word' && stream.atWord('for', 1))
+    stream.fail('WATERMARK FOR', ['WATERMARK']);
   const name = stream.identifier('the name of a column', true);
   const type = parseType(stream);
   const column = {
@@ -170,7 +201,12 @@ function parseGenerated(stream: TokenStream): Expression {
 
 /** The key of the older spelling `GENERATED ALWAYS AS (metadata('key'))`. */
 function deprecatedMetadataKey(expression: Expression): StringLiteral | null {
-  if (expression.tag !== 'call' || expression.name.name !== 'metadata' || expression.args.length !== 1) return null;
+  if (
+    expression.tag !== 'call' ||
+    expression.name.name !== 'metadata' ||
+    expression.args.length !== 1
+  )
+    return null;
   const value = expression.args[0]?.value;
   return value?.tag === 'string' ? value : null;
 }
@@ -184,9 +220,19 @@ function parseString(stream: TokenStream, what: string): StringLiteral {
 
 function parseCreateView(stream: TokenStream, start: Start): CreateView {
   const { name, ifNotExists } = parseNewName(stream, 'the name of the view');
-  const columns = stream.atSymbol('(') ? parenthesised(stream, () => stream.identifier('a column', true)) : [];
+  const columns = stream.atSymbol('(')
+    ? parenthesised(stream, () => stream.identifier('a column', true))
+    : [];
   const query = parseAsQuery(stream);
-  return { tag: 'create_view', spelling: 'view', name, ifNotExists, columns, query, span: stream.spanFrom(start) };
+  return {
+    tag: 'create_view',
+    spelling: 'view',
+    name,
+    ifNotExists,
+    columns,
+    query,
+    span: stream.spanFrom(start),
+  };
 }
 
 function parseCreateFunction(stream: TokenStream, start: Start): CreateFunction {
@@ -200,7 +246,15 @@ function parseCreateFunction(stream: TokenStream, start: Start): CreateFunction 
   const language = stream.anyName('a language');
   stream.expect('as');
   const body = parseString(stream, 'the body of the function between $$ and $$');
-  return { tag: 'create_function', name, parameters, returns, language, body, span: stream.spanFrom(start) };
+  return {
+    tag: 'create_function',
+    name,
+    parameters,
+    returns,
+    language,
+    body,
+    span: stream.spanFrom(start),
+  };
 }
 
 function parseParameter(stream: TokenStream): FunctionParameter {

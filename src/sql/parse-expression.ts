@@ -64,7 +64,9 @@ function peekOperator(stream: TokenStream): Infix | null {
     if (postfix !== undefined) return postfix;
     if (atShiftRight(stream)) return binary('>>', 2);
     const operator = SPELLINGS[token.text] ?? token.text;
-    return Object.hasOwn(BINARY_PRECEDENCE, operator) ? binary(operator as BinaryOperator, 1) : null;
+    return Object.hasOwn(BINARY_PRECEDENCE, operator)
+      ? binary(operator as BinaryOperator, 1)
+      : null;
   }
   if (token.kind !== 'word') return null;
   if (token.text === 'and' || token.text === 'or') return binary(token.text, 1);
@@ -91,15 +93,24 @@ function binary(operator: BinaryOperator, tokens: number): Infix {
       for (let taken = 0; taken < tokens; taken++) stream.next();
       const operatorSpan = stream.spanFrom(start);
       const right = stream.parseExpression(precedence + 1);
-      return { tag: 'binary', operator, operatorSpan, left, right, span: stream.spanFrom(left.span.start) };
+      return {
+        tag: 'binary',
+        operator,
+        operatorSpan,
+        left,
+        right,
+        span: stream.spanFrom(left.span.start),
+      };
     },
   };
 }
 
 function parseIs(stream: TokenStream, operand: Expression): Expression {
   const { start } = operand.span;
-  if (stream.accept('isnull')) return { tag: 'is', operand, test: 'null', negated: false, span: stream.spanFrom(start) };
-  if (stream.accept('notnull')) return { tag: 'is', operand, test: 'null', negated: true, span: stream.spanFrom(start) };
+  if (stream.accept('isnull'))
+    return { tag: 'is', operand, test: 'null', negated: false, span: stream.spanFrom(start) };
+  if (stream.accept('notnull'))
+    return { tag: 'is', operand, test: 'null', negated: true, span: stream.spanFrom(start) };
   stream.expect('is');
   const negated = stream.accept('not');
   if (stream.accept('distinct', 'from')) {
@@ -107,10 +118,15 @@ function parseIs(stream: TokenStream, operand: Expression): Expression {
     return { tag: 'is_distinct', left: operand, right, negated, span: stream.spanFrom(start) };
   }
   for (const test of ['null', 'true', 'false', 'unknown'] as const) {
-    if (stream.accept(test)) return { tag: 'is', operand, test, negated, span: stream.spanFrom(start) };
+    if (stream.accept(test))
+      return { tag: 'is', operand, test, negated, span: stream.spanFrom(start) };
   }
   const choices = ['NULL', 'TRUE', 'FALSE', 'UNKNOWN', 'DISTINCT FROM'];
-  return stream.fail(`${negated ? '' : 'NOT, '}NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM`, [...choices, 'NOT', 'DISTINCT']);
+  return stream.fail(`${negated ? '' : 'NOT, '}NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM`, [
+    ...choices,
+    'NOT',
+    'DISTINCT',
+  ]);
 }
 
 function parseBetween(stream: TokenStream, operand: Expression): Expression {
@@ -148,7 +164,15 @@ function parseLike(stream: TokenStream, operand: Expression): LikeExpression {
     stream.next();
     escape = { tag: 'string', value: token.text, span: token.span };
   }
-  return { tag: 'like', kind, operand, pattern, escape, negated, span: stream.spanFrom(operand.span.start) };
+  return {
+    tag: 'like',
+    kind,
+    operand,
+    pattern,
+    escape,
+    negated,
+    span: stream.spanFrom(operand.span.start),
+  };
 }
 
 function parseAtTimeZone(stream: TokenStream, operand: Expression): Expression {

@@ -1,4 +1,5 @@
 /** Lists, with and without a way to go on after a broken element. */
+import { REPORTS_MAX } from './lexer.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** One or more elements with commas between them. */
@@ -30,7 +31,8 @@ export function forgiving(stream: TokenStream, what: string, element: () => void
       element();
       if (!stream.atSymbol(',') && !stream.atSymbol(')')) stream.fail('"," or ")"');
     });
-    if ('failure' in outcome) stream.skipTo(outcome.failure.insideType ? [')'] : [',', ')'], depth);
+    if ('failure' in outcome && stream.reports.length >= REPORTS_MAX) throw outcome.failure;
+    if ('failure' in outcome) stream.skipTo([',', ')'], depth, outcome.failure.angleDepth);
     if (stream.acceptSymbol(',')) continue;
     if (stream.acceptSymbol(')')) return;
     // The list does not end; if that was not the failure itself, it is a new one.

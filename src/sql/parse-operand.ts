@@ -1,7 +1,14 @@
 /** Operands: literals, names, prefix operators, CASE, and everything in brackets. */
 import type { Span } from '../base/errors.ts';
 import type { CaseBranch, Expression, Identifier, IntervalLiteral, UnaryOperator } from './ast.ts';
-import { BARE_FUNCTIONS, INTERVAL_UNITS, intervalUnit, isReserved, LITERAL_TYPES, RESERVED_FUNCTION_NAMES } from './keywords.ts';
+import {
+  BARE_FUNCTIONS,
+  INTERVAL_UNITS,
+  intervalUnit,
+  isReserved,
+  LITERAL_TYPES,
+  RESERVED_FUNCTION_NAMES,
+} from './keywords.ts';
 import { plainCall, parseCall } from './parse-call.ts';
 import { parseBracketed } from './parse-bracketed.ts';
 import { separated } from './parse-list.ts';
@@ -56,7 +63,11 @@ function parseSymbolOperand(stream: TokenStream, symbol: string): Expression {
   return parsePrefix(stream, symbol as UnaryOperator, bindingPower);
 }
 
-function parsePrefix(stream: TokenStream, operator: UnaryOperator, bindingPower: number): Expression {
+function parsePrefix(
+  stream: TokenStream,
+  operator: UnaryOperator,
+  bindingPower: number,
+): Expression {
   const { start } = stream.next().span;
   const operand = stream.parseExpression(bindingPower);
   return { tag: 'unary', operator, operand, span: stream.spanFrom(start) };
@@ -97,8 +108,10 @@ function parseWordOperand(stream: TokenStream, word: string): Expression {
       if (stream.atSymbol('(', 1)) return parseExists(stream);
       break;
   }
-  if (LITERAL_TYPES.has(word) && (next.kind === 'string' || atZone(stream))) return parseTypedLiteral(stream);
-  if (stream.atSymbol('(', 1) && (!isReserved(word) || RESERVED_FUNCTION_NAMES.has(word))) return parseCall(stream);
+  if (LITERAL_TYPES.has(word) && (next.kind === 'string' || atZone(stream)))
+    return parseTypedLiteral(stream);
+  if (stream.atSymbol('(', 1) && (!isReserved(word) || RESERVED_FUNCTION_NAMES.has(word)))
+    return parseCall(stream);
   if (!isReserved(word) || stream.readsAsName()) return parseName(stream);
   return failAtExpression(stream);
 }
@@ -154,7 +167,10 @@ function parseExists(stream: TokenStream): Expression {
   if (content.tag === 'query') return { tag: 'exists', query: content, span };
   const [only] = content.items;
   if (only?.tag === 'subquery') return { tag: 'exists', query: only.query, span };
-  return stream.reject('SYNTAX', 'EXISTS needs a query in its parentheses', { hint: 'write EXISTS (SELECT …)', span });
+  return stream.reject('SYNTAX', 'EXISTS needs a query in its parentheses', {
+    hint: 'write EXISTS (SELECT …)',
+    span,
+  });
 }
 
 /** At the word INTERVAL with its quantity behind it. */
@@ -165,7 +181,11 @@ export function parseInterval(stream: TokenStream): IntervalLiteral {
   const unit = word.kind === 'word' ? intervalUnit(word.text) : null;
   if (unit !== null) stream.next();
   if (unit === null && quantity.kind === 'number') {
-    stream.fail('the unit of the interval', INTERVAL_UNITS.map((name) => name.toUpperCase()), "for example INTERVAL '5 minutes'");
+    stream.fail(
+      'the unit of the interval',
+      INTERVAL_UNITS.map((name) => name.toUpperCase()),
+      "for example INTERVAL '5 minutes'",
+    );
   }
   if (unit !== null && stream.atWord('to') && intervalUnit(stream.peek(1).text) !== null) {
     stream.reject('UNSUPPORTED', 'an interval with a range of units is not supported', {

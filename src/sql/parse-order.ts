@@ -17,7 +17,8 @@ function parseOrderItem(stream: TokenStream): OrderItem {
   if (!descending) stream.accept('asc');
   let nulls: 'first' | 'last' | null = null;
   if (stream.accept('nulls')) {
-    if (!stream.atWord('first') && !stream.atWord('last')) stream.fail('FIRST or LAST', ['FIRST', 'LAST']);
+    if (!stream.atWord('first') && !stream.atWord('last'))
+      stream.fail('FIRST or LAST', ['FIRST', 'LAST']);
     nulls = stream.next().text as 'first' | 'last';
   }
   return { expression, descending, nulls, span: stream.spanFrom(start) };

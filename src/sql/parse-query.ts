@@ -25,7 +25,12 @@ export function queryAfterRule(stream: TokenStream, first: Query): Query {
 }
 
 function isBare(query: Query): boolean {
-  return query.with.length === 0 && query.orderBy.length === 0 && query.limit === null && query.offset === null;
+  return (
+    query.with.length === 0 &&
+    query.orderBy.length === 0 &&
+    query.limit === null &&
+    query.offset === null
+  );
 }
 
 function asSetExpression(query: Query, span: Span): SetExpression {
@@ -51,7 +56,15 @@ function parseQueryTail(
       break;
     }
   }
-  return { tag: 'query', with: commonTables, body, orderBy, limit, offset, span: stream.spanFrom(start) };
+  return {
+    tag: 'query',
+    with: commonTables,
+    body,
+    orderBy,
+    limit,
+    offset,
+    span: stream.spanFrom(start),
+  };
 }
 
 function parseWith(stream: TokenStream): readonly CommonTable[] {
@@ -65,7 +78,9 @@ function parseWith(stream: TokenStream): readonly CommonTable[] {
   return separated(stream, () => {
     const { start } = stream.peek().span;
     const name = stream.identifier('the name of a common table');
-    const columns = stream.atSymbol('(') ? parenthesised(stream, () => stream.identifier('a column', true)) : [];
+    const columns = stream.atSymbol('(')
+      ? parenthesised(stream, () => stream.identifier('a column', true))
+      : [];
     stream.expect('as');
     stream.expectSymbol('(');
     const query = stream.parseQuery();
@@ -75,7 +90,11 @@ function parseWith(stream: TokenStream): readonly CommonTable[] {
 }
 
 /** Set operators that bind at least as tightly as `precedence`, behind `first` if it is given. */
-function parseSetExpression(stream: TokenStream, first: SetExpression | null, precedence: number): SetExpression {
+function parseSetExpression(
+  stream: TokenStream,
+  first: SetExpression | null,
+  precedence: number,
+): SetExpression {
   return stream.measured((grow) => {
     let left = first ?? parseSetOperand(stream);
     grow();
@@ -88,14 +107,22 @@ function parseSetExpression(stream: TokenStream, first: SetExpression | null, pr
       const all = stream.accept('all');
       if (!all) stream.accept('distinct');
       const right = parseSetExpression(stream, null, binding + 1);
-      left = { tag: 'set_operation', operator, all, left, right, span: stream.spanFrom(left.span.start) };
+      left = {
+        tag: 'set_operation',
+        operator,
+        all,
+        left,
+        right,
+        span: stream.spanFrom(left.span.start),
+      };
       grow();
     }
   });
 }
 
 function setOperatorAt(stream: TokenStream): SetOperation['operator'] | null {
-  for (const operator of ['union', 'except', 'intersect'] as const) if (stream.atWord(operator)) return operator;
+  for (const operator of ['union', 'except', 'intersect'] as const)
+    if (stream.atWord(operator)) return operator;
   return null;
 }
 

@@ -23,7 +23,17 @@ export function parseSelect(stream: TokenStream): Select {
   const groupBy = parseGroupBy(stream);
   const having = stream.accept('having') ? stream.parseExpression() : null;
   const qualify = stream.accept('qualify') ? stream.parseExpression() : null;
-  return { tag: 'select', distinct, items, from, where, groupBy, having, qualify, span: stream.spanFrom(start) };
+  return {
+    tag: 'select',
+    distinct,
+    items,
+    from,
+    where,
+    groupBy,
+    having,
+    qualify,
+    span: stream.spanFrom(start),
+  };
 }
 
 function parseGroupBy(stream: TokenStream): readonly Expression[] {
@@ -48,10 +58,17 @@ function parseSelectItem(stream: TokenStream): SelectItem {
   return { tag: 'expression', expression, alias, span: stream.spanFrom(start) };
 }
 
-function wildcard(stream: TokenStream, qualifier: Identifier | null, start: SelectItem['span']['start']): SelectItem {
+function wildcard(
+  stream: TokenStream,
+  qualifier: Identifier | null,
+  start: SelectItem['span']['start'],
+): SelectItem {
   const hasList = (stream.atWord('except') || stream.atWord('exclude')) && stream.atSymbol('(', 1);
   // EXCEPT ( may also be the set operator with a query behind it.
-  const isExcluding = hasList && !['select', 'with', 'values'].some((word) => stream.atWord(word, 2)) && !stream.atSymbol('(', 2);
+  const isExcluding =
+    hasList &&
+    !['select', 'with', 'values'].some((word) => stream.atWord(word, 2)) &&
+    !stream.atSymbol('(', 2);
   let exclude: readonly Identifier[] = [];
   if (isExcluding) {
     stream.next();

@@ -20,7 +20,11 @@ export function parseStatement(stream: TokenStream): Statement {
       span: token.span,
     });
   }
-  return stream.fail('a statement', STATEMENT_KEYWORDS, 'a statement starts with SELECT, INSERT, CREATE, WITH, SET or EXPLAIN');
+  return stream.fail(
+    'a statement',
+    STATEMENT_KEYWORDS,
+    'a statement starts with SELECT, INSERT, CREATE, WITH, SET or EXPLAIN',
+  );
 }
 
 function parseQueryStatement(stream: TokenStream): QueryStatement {
@@ -33,9 +37,12 @@ function parseInsert(stream: TokenStream): Insert {
   const { start } = stream.next().span;
   stream.expect('into');
   const table = stream.identifier('the name of a table', !atQueryStart(stream));
-  const isQuery = ['select', 'with', 'values'].some((word) => stream.atWord(word, 1)) || stream.atSymbol('(', 1);
+  const isQuery =
+    ['select', 'with', 'values'].some((word) => stream.atWord(word, 1)) || stream.atSymbol('(', 1);
   const hasColumns = stream.atSymbol('(') && !isQuery;
-  const columns = hasColumns ? parenthesised(stream, () => stream.identifier('a column', true)) : [];
+  const columns = hasColumns
+    ? parenthesised(stream, () => stream.identifier('a column', true))
+    : [];
   const query = stream.parseQuery();
   return { tag: 'insert', table, columns, query, span: stream.spanFrom(start) };
 }
@@ -54,7 +61,10 @@ function parseExplain(stream: TokenStream): Explain {
   if (stream.accept('logical')) mode = 'logical';
   else if (stream.accept('physical')) mode = 'physical';
   if (!stream.atWord('insert') && !stream.atSymbol('(') && !atQueryStart(stream)) {
-    const keywords = mode === null ? ['LOGICAL', 'PHYSICAL', 'SELECT', 'INSERT', 'WITH'] : ['SELECT', 'INSERT', 'WITH'];
+    const keywords =
+      mode === null
+        ? ['LOGICAL', 'PHYSICAL', 'SELECT', 'INSERT', 'WITH']
+        : ['SELECT', 'INSERT', 'WITH'];
     stream.fail('a query or INSERT to explain', keywords);
   }
   const statement = stream.atWord('insert') ? parseInsert(stream) : parseQueryStatement(stream);

@@ -1,5 +1,12 @@
 /** What stands in FROM: tables, queries, calls and joins of them. */
-import type { DerivedTable, Join, JoinConstraint, JoinKind, TableAlias, TableReference } from './ast.ts';
+import type {
+  DerivedTable,
+  Join,
+  JoinConstraint,
+  JoinKind,
+  TableAlias,
+  TableReference,
+} from './ast.ts';
 import { isBareAlias } from './keywords.ts';
 import { parseOrdinaryCall } from './parse-call.ts';
 import { parenthesised } from './parse-list.ts';
@@ -23,10 +30,14 @@ export function parseTableReference(stream: TokenStream): TableReference {
 function parseJoin(stream: TokenStream, left: TableReference): Join | null {
   const natural = stream.accept('natural');
   const kind = parseJoinKind(stream);
-  if (kind === null) return natural ? stream.fail('a join', ['JOIN', 'LEFT', 'RIGHT', 'FULL', 'INNER']) : null;
+  if (kind === null)
+    return natural ? stream.fail('a join', ['JOIN', 'LEFT', 'RIGHT', 'FULL', 'INNER']) : null;
   const keyword = stream.previous.span;
   if (natural && kind === 'cross') {
-    stream.reject('SYNTAX', 'a join is either NATURAL or CROSS', { hint: 'leave one of the two out', span: keyword });
+    stream.reject('SYNTAX', 'a join is either NATURAL or CROSS', {
+      hint: 'leave one of the two out',
+      span: keyword,
+    });
   }
   const right = parseTableOperand(stream);
   let constraint: JoinConstraint | null = null;
@@ -74,7 +85,14 @@ function parseTableOperand(stream: TokenStream): TableReference {
     const call = parseOrdinaryCall(stream, name);
     const withOrdinality = stream.accept('with', 'ordinality');
     const alias = parseTableAlias(stream);
-    return { tag: 'table_function', lateral, call, withOrdinality, alias, span: stream.spanFrom(start) };
+    return {
+      tag: 'table_function',
+      lateral,
+      call,
+      withOrdinality,
+      alias,
+      span: stream.spanFrom(start),
+    };
   }
   if (lateral) stream.fail('"(" and a query, or a function');
   const name = stream.identifier('a table');
@@ -106,7 +124,11 @@ function parseBracketedTable(stream: TokenStream, lateral: boolean): TableRefere
   return table;
 }
 
-function derived(stream: TokenStream, lateral: boolean, start: DerivedTable['span']['start']): DerivedTable {
+function derived(
+  stream: TokenStream,
+  lateral: boolean,
+  start: DerivedTable['span']['start'],
+): DerivedTable {
   const query = stream.parseQuery();
   return { tag: 'derived', lateral, query, alias: null, span: stream.spanFrom(start) };
 }
@@ -115,9 +137,12 @@ function parseTableAlias(stream: TokenStream): TableAlias | null {
   const { start } = stream.peek().span;
   const token = stream.peek();
   const hasAs = stream.accept('as');
-  if (!hasAs && token.kind !== 'quoted' && (token.kind !== 'word' || !isBareAlias(token.text))) return null;
+  if (!hasAs && token.kind !== 'quoted' && (token.kind !== 'word' || !isBareAlias(token.text)))
+    return null;
   const name = stream.identifier('the name of a table', true);
   if (!hasAs) stream.noteBareAlias();
-  const columns = stream.atSymbol('(') ? parenthesised(stream, () => stream.identifier('a column', true)) : [];
+  const columns = stream.atSymbol('(')
+    ? parenthesised(stream, () => stream.identifier('a column', true))
+    : [];
   return { name, columns, span: stream.spanFrom(start) };
 }

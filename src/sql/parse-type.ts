@@ -26,7 +26,8 @@ export function parseType(stream: TokenStream): TypeName {
 function parseTypeHead(stream: TokenStream): TypeName {
   const start = stream.peek().span.start;
   if (stream.accept('array')) {
-    if (!stream.atSymbol('<')) stream.fail('"<" and the type of the elements', [], 'an array type is ARRAY<INT> or INT[]');
+    if (!stream.atSymbol('<'))
+      stream.fail('"<" and the type of the elements', [], 'an array type is ARRAY<INT> or INT[]');
     const element = inAngles(stream, () => parseType(stream));
     return { tag: 'array', element, span: stream.spanFrom(start) };
   }
@@ -86,7 +87,8 @@ function parseTypeParameters(stream: TokenStream): readonly number[] {
   if (!stream.acceptSymbol('(')) return [];
   const parameters = separated(stream, () => {
     const token = stream.peek();
-    const value = token.kind === 'number' && /^\d{1,10}$/.test(token.text) ? Number(token.text) : Infinity;
+    const value =
+      token.kind === 'number' && /^\d{1,10}$/.test(token.text) ? Number(token.text) : Infinity;
     if (value > TYPE_PARAMETER_MAX) stream.fail('a whole number');
     stream.next();
     return value;

@@ -9,11 +9,11 @@ import { EngineError, type ErrorReport } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Program, Statement } from './ast.ts';
 import { CONTINUATION_KEYWORDS, STATEMENT_KEYWORDS } from './keywords.ts';
-import { tokenize } from './lexer.ts';
+import { REPORTS_MAX, tokenize } from './lexer.ts';
 import { expressionRule } from './parse-expression.ts';
 import { queryAfterRule, queryRule } from './parse-query.ts';
 import { parseStatement } from './parse-statement.ts';
-import { REPORTS_MAX, TokenStream } from './token-stream.ts';
+import { TokenStream } from './token-stream.ts';
 
 export type ParseResult = {
   readonly program: Program;
@@ -24,7 +24,10 @@ export type ParseResult = {
 /** Parses a whole program. Only a program without errors means what its author wrote. */
 export function parseProgram(text: string): ParseResult {
   // A code unit is at least one byte, so that hostile text is not even encoded.
-  if (text.length > LIMITS.queryBytesMax || new TextEncoder().encode(text).length > LIMITS.queryBytesMax) {
+  if (
+    text.length > LIMITS.queryBytesMax ||
+    new TextEncoder().encode(text).length > LIMITS.queryBytesMax
+  ) {
     return { program: { statements: [] }, errors: [tooLarge()] };
   }
   const { tokens, errors } = tokenize(text);
@@ -49,7 +52,8 @@ export function parseProgram(text: string): ParseResult {
 function endStatement(stream: TokenStream): void {
   if (stream.atSymbol(';') || stream.atEnd()) return;
   const token = stream.peek();
-  const isNextStatement = token.kind === 'word' && STATEMENT_KEYWORDS.includes(token.text.toUpperCase());
+  const isNextStatement =
+    token.kind === 'word' && STATEMENT_KEYWORDS.includes(token.text.toUpperCase());
   if (isNextStatement && stream.previous.span.end.line < token.span.start.line) {
     // The next statement is all there: go on with it instead of skipping it.
     stream.report('SYNTAX', `expected ";" before ${token.text.toUpperCase()}`, {
@@ -59,7 +63,8 @@ function endStatement(stream: TokenStream): void {
     });
     return;
   }
-  const hint = token.text === ')' ? 'there is no "(" for it' : 'statements are separated by semicolons';
+  const hint =
+    token.text === ')' ? 'there is no "(" for it' : 'statements are separated by semicolons';
   stream.fail('the end of the statement', CONTINUATION_KEYWORDS, hint);
 }
 
@@ -71,8 +76,12 @@ function byPlace(left: ErrorReport, right: ErrorReport): number {
 
 function tooLarge(): ErrorReport {
   const start = { line: 1, column: 1 };
-  return new EngineError('QUERY_TOO_LARGE', `the text is longer than ${LIMITS.queryBytesMax} bytes`, {
-    hint: 'split the program into several pipelines',
-    span: { start, end: start },
-  }).report;
+  return new EngineError(
+    'QUERY_TOO_LARGE',
+    `the text is longer than ${LIMITS.queryBytesMax} bytes`,
+    {
+      hint: 'split the program into several pipelines',
+      span: { start, end: start },
+    },
+  ).report;
 }

@@ -79,7 +79,10 @@ function setBinding(body: SetExpression): number {
 }
 
 function printSelect(select: Select): string {
-  const parts = [select.distinct ? 'SELECT DISTINCT' : 'SELECT', select.items.map(printSelectItem).join(', ')];
+  const parts = [
+    select.distinct ? 'SELECT DISTINCT' : 'SELECT',
+    select.items.map(printSelectItem).join(', '),
+  ];
   if (select.from.length > 0) parts.push('FROM', select.from.map(printTableReference).join(', '));
   if (select.where !== null) parts.push('WHERE', printExpression(select.where));
   if (select.groupBy.length > 0) parts.push('GROUP BY', printList(select.groupBy));
@@ -185,7 +188,8 @@ function printBare(expression: Expression): string {
       return `ARRAY[${printList(expression.elements)}]`;
     case 'row': {
       const fields = expression.fields.map(
-        ({ name, value }) => printExpression(value) + (name === null ? '' : ` AS ${printIdentifier(name)}`),
+        ({ name, value }) =>
+          printExpression(value) + (name === null ? '' : ` AS ${printIdentifier(name)}`),
       );
       return `ROW(${fields.join(', ')})`;
     }
@@ -198,7 +202,15 @@ function printBare(expression: Expression): string {
   }
 }
 
-type Leaf = 'number' | 'string' | 'boolean' | 'null' | 'bytes' | 'typed_literal' | 'interval' | 'path';
+type Leaf =
+  | 'number'
+  | 'string'
+  | 'boolean'
+  | 'null'
+  | 'bytes'
+  | 'typed_literal'
+  | 'interval'
+  | 'path';
 type Enclosed = 'call' | 'case' | 'cast' | 'array' | 'row' | 'exists' | 'subquery';
 type Operation = Exclude<Expression, { tag: Leaf | Enclosed }>;
 
@@ -210,7 +222,10 @@ function printOperation(expression: Operation): string {
     case 'binary': {
       const binding = BINARY_PRECEDENCE[expression.operator];
       // Comparisons do not associate, so that even the left one needs its parentheses.
-      const left = printExpression(expression.left, binding === PRECEDENCE.comparison ? binding + 1 : binding);
+      const left = printExpression(
+        expression.left,
+        binding === PRECEDENCE.comparison ? binding + 1 : binding,
+      );
       return `${left} ${expression.operator.toUpperCase()} ${printExpression(expression.right, binding + 1)}`;
     }
     case 'is':
@@ -225,7 +240,8 @@ function printOperation(expression: Operation): string {
       return `${printMember(expression.operand)} ${not}IN (${printQuery(expression.query)})`;
     case 'like': {
       const word = expression.kind === 'similar' ? 'SIMILAR TO' : expression.kind.toUpperCase();
-      const escape = expression.escape === null ? '' : ` ESCAPE ${quote(expression.escape.value, "'")}`;
+      const escape =
+        expression.escape === null ? '' : ` ESCAPE ${quote(expression.escape.value, "'")}`;
       return `${printMember(expression.operand)} ${not}${word} ${printMember(expression.pattern)}${escape}`;
     }
     case 'at_time_zone':
@@ -272,13 +288,15 @@ function printCase(expression: CaseExpression): string {
   const branches = expression.branches.map(
     ({ when, then }) => ` WHEN ${printExpression(when)} THEN ${printExpression(then)}`,
   );
-  const otherwise = expression.otherwise === null ? '' : ` ELSE ${printExpression(expression.otherwise)}`;
+  const otherwise =
+    expression.otherwise === null ? '' : ` ELSE ${printExpression(expression.otherwise)}`;
   return `CASE${operand}${branches.join('')}${otherwise} END`;
 }
 
 function printCall(call: CallExpression): string {
   const args = call.args.map(
-    ({ name, value }) => (name === null ? '' : `${printIdentifier(name)} => `) + printExpression(value),
+    ({ name, value }) =>
+      (name === null ? '' : `${printIdentifier(name)} => `) + printExpression(value),
   );
   const list = call.star ? '*' : `${call.distinct ? 'DISTINCT ' : ''}${args.join(', ')}`;
   const orderBy = call.orderBy.length === 0 ? '' : ` ${printOrderBy(call.orderBy)}`;
@@ -296,7 +314,9 @@ function printWindow(window: WindowSpecification): string {
   if (window.orderBy.length > 0) parts.push(printOrderBy(window.orderBy));
   if (window.frame !== null) {
     const { unit, start, end } = window.frame;
-    parts.push(`${unit.toUpperCase()} BETWEEN ${printFrameBound(start)} AND ${printFrameBound(end)}`);
+    parts.push(
+      `${unit.toUpperCase()} BETWEEN ${printFrameBound(start)} AND ${printFrameBound(end)}`,
+    );
   }
   return parts.join(' ');
 }

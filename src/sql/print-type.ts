@@ -19,7 +19,8 @@ export function printType(type: TypeName): string {
       return `MAP<${printType(type.key)}, ${printType(type.value)}>`;
     case 'struct': {
       const fields = type.fields.map(
-        (field) => `${printIdentifier(field.name)} ${printType(field.type)}${field.notNull ? ' NOT NULL' : ''}`,
+        (field) =>
+          `${printIdentifier(field.name)} ${printType(field.type)}${field.notNull ? ' NOT NULL' : ''}`,
       );
       return `STRUCT<${fields.join(', ')}>`;
     }

@@ -50,7 +50,9 @@ function printCreateTable(table: CreateTable): string {
     text += ` PARTITIONED BY (${table.partitionedBy.map((expression) => printExpression(expression)).join(', ')})`;
   }
   if (table.options.length > 0) {
-    const options = table.options.map(({ key, value }) => `${printOptionKey(key)} = ${printOptionValue(value)}`);
+    const options = table.options.map(
+      ({ key, value }) => `${printOptionKey(key)} = ${printOptionValue(value)}`,
+    );
     text += ` WITH (${options.join(', ')})`;
   }
   return text;
@@ -65,8 +67,10 @@ function printColumn(column: ColumnDefinition): string {
   if (column.notNull) parts.push('NOT NULL');
   if (column.primaryKey) parts.push('PRIMARY KEY');
   if (column.defaultValue !== null) parts.push(`DEFAULT ${printExpression(column.defaultValue)}`);
-  if (column.generatedAs !== null) parts.push(`GENERATED ALWAYS AS (${printExpression(column.generatedAs)})`);
-  if (column.metadataFrom !== null) parts.push(`METADATA FROM ${quote(column.metadataFrom.value, "'")}`);
+  if (column.generatedAs !== null)
+    parts.push(`GENERATED ALWAYS AS (${printExpression(column.generatedAs)})`);
+  if (column.metadataFrom !== null)
+    parts.push(`METADATA FROM ${quote(column.metadataFrom.value, "'")}`);
   return parts.join(' ');
 }
 
@@ -82,7 +86,9 @@ function printCreateView(view: CreateView): string {
 }
 
 function printCreateFunction(definition: CreateFunction): string {
-  const parameters = definition.parameters.map(({ name, type }) => `${printIdentifier(name)} ${printType(type)}`);
+  const parameters = definition.parameters.map(
+    ({ name, type }) => `${printIdentifier(name)} ${printType(type)}`,
+  );
   const head = `CREATE FUNCTION ${printIdentifier(definition.name)}(${parameters.join(', ')})`;
   const language = printIdentifier(definition.language);
   return `${head} RETURNS ${printType(definition.returns)} LANGUAGE ${language} AS ${quote(definition.body.value, "'")}`;

@@ -3,10 +3,16 @@ import type { TokenStream } from './token-stream.ts';
 
 /** At the first word of a query; a parenthesis may start one too, which this leaves open. */
 export function atQueryStart(stream: TokenStream): boolean {
-  return stream.atWord('select') || stream.atWord('with') || (stream.atWord('values') && stream.atSymbol('(', 1));
+  return (
+    stream.atWord('select') ||
+    stream.atWord('with') ||
+    (stream.atWord('values') && stream.atSymbol('(', 1))
+  );
 }
 
 /** At a word that makes the parenthesised query before it a part of a larger one. */
 export function atQueryTail(stream: TokenStream): boolean {
-  return ['union', 'except', 'intersect', 'order', 'limit', 'offset'].some((word) => stream.atWord(word));
+  return ['union', 'except', 'intersect', 'order', 'limit', 'offset'].some((word) =>
+    stream.atWord(word),
+  );
 }

@@ -25,17 +25,17 @@ import {
   isReserved,
   RESERVED_FUNCTION_NAMES,
 } from './keywords.ts';
-import { excerpt, type Token } from './lexer.ts';
+import { excerpt, REPORTS_MAX, type Token } from './lexer.ts';
 
 /** Ends the parse of one statement or list element; its report has been recorded. */
 export class ParseFailure extends Error {
   override readonly name = 'ParseFailure';
-  /** Inside the angle brackets of a type a comma does not end the surrounding list's element. */
-  readonly insideType: boolean;
+  /** Angle brackets of a type that were open: a comma inside them does not end a list's element. */
+  readonly angleDepth: number;
 
-  constructor(insideType: boolean) {
+  constructor(angleDepth: number) {
     super('the text cannot be parsed further');
-    this.insideType = insideType;
+    this.angleDepth = angleDepth;
   }
 }
 
@@ -46,9 +46,6 @@ export type Rules = {
   /** Goes on behind a query in parentheses, which becomes the first part of a larger one. */
   readonly queryAfter: (stream: TokenStream, first: Query) => Query;
 };
-
-/** More reports than this help nobody. */
-export const REPORTS_MAX = 100;
 
 export class TokenStream {
   readonly reports: ErrorReport[] = [];
@@ -166,7 +163,12 @@ export class TokenStream {
     const token = this.peek();
     if (token.kind !== 'quoted' && token.kind !== 'word') this.fail(what);
     this.#at++;
-    return { name: token.text, quoted: token.kind === 'quoted', text: token.source, span: token.span };
+    return {
+      name: token.text,
+      quoted: token.kind === 'quoted',
+      text: token.source,
+      span: token.span,
+    };
   }
 
   /** Remembers that the name just taken was an alias without AS: perhaps it is a mistyped keyword. */
@@ -196,10 +198,14 @@ export class TokenStream {
   /** Runs a rule one level deeper. */
   nested<T>(rule: () => T): T {
     if (this.#depth >= LIMITS.queryDepthMax) {
-      this.reject('QUERY_TOO_LARGE', `the text is nested deeper than ${LIMITS.queryDepthMax} levels`, {
-        hint: 'split the query with WITH or CREATE VIEW',
-        span: this.peek().span,
-      });
+      this.reject(
+        'QUERY_TOO_LARGE',
+        `the text is nested deeper than ${LIMITS.queryDepthMax} levels`,
+        {
+          hint: 'split the query with WITH or CREATE VIEW',
+          span: this.peek().span,
+        },
+      );
     }
     this.#depth++;
     const result = rule();
@@ -217,10 +223,14 @@ export class TokenStream {
     const result = rule(() => {
       this.height++;
       if (this.height > LIMITS.queryHeightMax) {
-        this.reject('QUERY_TOO_LARGE', `an expression has more than ${LIMITS.queryHeightMax} operators on one another`, {
-          hint: 'use IN (…) for a long OR of equalities, or split the expression',
-          span: this.previous.span,
-        });
+        this.reject(
+          'QUERY_TOO_LARGE',
+          `an expression has more than ${LIMITS.queryHeightMax} operators on one another`,
+          {
+            hint: 'use IN (…) for a long OR of equalities, or split the expression',
+            span: this.previous.span,
+          },
+        );
       }
     });
     this.height = Math.max(outside, this.height);
@@ -230,12 +240,13 @@ export class TokenStream {
   // Reporting.
 
   report(code: ErrorCode, message: string, extras: ErrorExtras): void {
-    if (this.reports.length < REPORTS_MAX) this.reports.push(new EngineError(code, message, extras).report);
+    if (this.reports.length < REPORTS_MAX)
+      this.reports.push(new EngineError(code, message, extras).report);
   }
 
   reject(code: ErrorCode, message: string, extras: ErrorExtras): never {
     this.report(code, message, extras);
-    throw new ParseFailure(this.angleDepth > 0);
+    throw new ParseFailure(this.angleDepth);
   }
 
   reportReserved(token: Token): void {
@@ -249,7 +260,7 @@ export class TokenStream {
   /** Reports that `expected` is missing at the cursor; `keywords` are the words that could stand here. */
   fail(expected: string, keywords: readonly string[] = [], hint?: string): never {
     const token = this.peek();
-    if (token.kind === 'invalid') throw new ParseFailure(this.angleDepth > 0);
+    if (token.kind === 'invalid') throw new ParseFailure(this.angleDepth);
     this.#failAtAlias();
     const near = token.kind === 'word' ? nearest(token.source, keywords) : null;
     this.reject('SYNTAX', `expected ${expected}, found ${describe(token)}`, {
@@ -279,7 +290,12 @@ export class TokenStream {
    * Anything but a parse failure is a bug and goes on.
    */
   attempt<T>(rule: () => T): { value: T } | { failure: ParseFailure } {
-    const before = { depth: this.#depth, height: this.height, caseDepth: this.caseDepth, angleDepth: this.angleDepth };
+    const before = {
+      depth: this.#depth,
+      height: this.height,
+      caseDepth: this.caseDepth,
+      angleDepth: this.angleDepth,
+    };
     try {
       return { value: rule() };
     } catch (thrown) {
@@ -292,12 +308,19 @@ export class TokenStream {
     }
   }
 
-  /** Moves to the next of the symbols that stands at this depth; stops before a semicolon or a shallower token. */
-  skipTo(symbols: readonly string[], depth: number): void {
+  /**
+   * Moves to the next of the symbols that stands at this depth and outside the angle brackets still open.
+   * Stops before a semicolon, a shallower token and the parenthesis that closes this depth.
+   */
+  skipTo(symbols: readonly string[], depth: number, angleDepth = 0): void {
+    let angles = angleDepth;
     for (; !this.atEnd() && !this.atSymbol(';'); this.#at++) {
       const token = this.peek();
       if (token.depth < depth) return;
-      if (token.depth === depth && token.kind === 'symbol' && symbols.includes(token.text)) return;
+      if (token.depth > depth || token.kind !== 'symbol') continue;
+      if (token.text === '<') angles++;
+      if (token.text === '>' && angles > 0) angles--;
+      if (symbols.includes(token.text) && (angles === 0 || token.text === ')')) return;
     }
   }
 }

@@ -36,12 +36,17 @@ test('the distance is a metric on short words and at most the longer length', ()
 
 test('one random edit is a distance of at most one', () => {
   fc.assert(
-    fc.property(fc.string({ minLength: 2 }), fc.nat(), fc.constantFrom('drop', 'insert', 'swap'), (word, place, edit) => {
-      const at = place % (word.length - 1);
-      const [left, right] = [word.slice(0, at), word.slice(at + 2)];
-      const [first, second] = [word.charAt(at), word.charAt(at + 1)];
-      const middle = { drop: second, insert: `${first}?${second}`, swap: second + first }[edit];
-      expect(editDistance(word, left + middle + right)).toBeLessThanOrEqual(1);
-    }),
+    fc.property(
+      fc.string({ minLength: 2 }),
+      fc.nat(),
+      fc.constantFrom('drop', 'insert', 'swap'),
+      (word, place, edit) => {
+        const at = place % (word.length - 1);
+        const [left, right] = [word.slice(0, at), word.slice(at + 2)];
+        const [first, second] = [word.charAt(at), word.charAt(at + 1)];
+        const middle = { drop: second, insert: `${first}?${second}`, swap: second + first }[edit];
+        expect(editDistance(word, left + middle + right)).toBeLessThanOrEqual(1);
+      },
+    ),
   );
 });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tokenize } from '../../src/sql/lexer.ts';
 
-const kinds = (text: string): string[] => tokenize(text).tokens.map(({ kind, text: content }) => `${kind}:${content}`);
+const kinds = (text: string): string[] =>
+  tokenize(text).tokens.map(({ kind, text: content }) => `${kind}:${content}`);
 const only = (text: string): string => {
   const { tokens, errors } = tokenize(text);
   expect(errors, text).toEqual([]);
@@ -22,7 +23,15 @@ test('quoted names keep case and quotes, in double quotes and backquotes', () =>
 });
 
 test('numbers keep every digit', () => {
-  for (const number of ['0', '1.50', '.5', '1.', '1e10', '1.5E-3', '123456789012345678901234567890.000100']) {
+  for (const number of [
+    '0',
+    '1.50',
+    '.5',
+    '1.',
+    '1e10',
+    '1.5E-3',
+    '123456789012345678901234567890.000100',
+  ]) {
     expect(only(number)).toBe(number);
   }
 });
@@ -30,7 +39,9 @@ test('numbers keep every digit', () => {
 test('strings undo their quotes and escapes', () => {
   expect(only("'it''s'")).toBe("it's");
   expect(only("'a\\n'")).toBe('a\\n');
-  expect(only("E'a\\n\\t\\\\\\'b''c\\x41\\101\\u00e9\\U0001F600\\q'")).toBe("a\n\t\\'b'cAA\u00e9\u{1F600}q");
+  expect(only("E'a\\n\\t\\\\\\'b''c\\x41\\101\\u00e9\\U0001F600\\q'")).toBe(
+    "a\n\t\\'b'cAA\u00e9\u{1F600}q",
+  );
   expect(only('$$it\'s "x" ; --$$')).toBe('it\'s "x" ; --');
   expect(only('$fn$ a $$ b $fn$')).toBe(' a $$ b ');
   expect(only("X'0aFF'")).toBe('0aff');
@@ -50,7 +61,14 @@ test('comments vanish, nested ones whole', () => {
 
 test('lines and columns are 1-based and count code points', () => {
   const { tokens } = tokenize("'\u{1F600}' x\r\n\t\u{1F600}\u{1F600} y\n'two\nlines' z");
-  const places = tokens.map(({ kind, text, span: { start, end } }) => [kind, text, start.line, start.column, end.line, end.column]);
+  const places = tokens.map(({ kind, text, span: { start, end } }) => [
+    kind,
+    text,
+    start.line,
+    start.column,
+    end.line,
+    end.column,
+  ]);
   expect(places).toEqual([
     ['string', '\u{1F600}', 1, 1, 1, 4],
     ['word', 'x', 1, 5, 1, 6],
@@ -69,7 +87,29 @@ test('brackets give tokens their depth, and a semicolon closes them all', () => 
 });
 
 test('any text gives tokens in order that do not overlap, one end, and errors with places', () => {
-  const pieces = fc.constantFrom("'", '"', '`', '$$', '$a$', '/*', '*/', '--', '\n', 'E\'', '\\', '1.', '.', 'e9', 'x', ' ', '(', '\u{1F600}', '\u2018', '\ud800', ';');
+  const pieces = fc.constantFrom(
+    "'",
+    '"',
+    '`',
+    '$$',
+    '$a$',
+    '/*',
+    '*/',
+    '--',
+    '\n',
+    "E'",
+    '\\',
+    '1.',
+    '.',
+    'e9',
+    'x',
+    ' ',
+    '(',
+    '\u{1F600}',
+    '\u2018',
+    '\ud800',
+    ';',
+  );
   fc.assert(
     fc.property(fc.array(fc.oneof(pieces, fc.string())), (parts) => {
       const { tokens, errors } = tokenize(parts.join(''));
@@ -78,7 +118,10 @@ test('any text gives tokens in order that do not overlap, one end, and errors wi
       let before = { line: 1, column: 1 };
       for (const { span } of tokens) {
         for (const place of [span.start, span.end]) {
-          expect(place.line > before.line || (place.line === before.line && place.column >= before.column)).toBe(true);
+          expect(
+            place.line > before.line ||
+              (place.line === before.line && place.column >= before.column),
+          ).toBe(true);
           before = place;
         }
       }

@@ -49,7 +49,7 @@ test('operators bind as in Postgres', () => {
     ['a not between b + 1 and c or d', '[[a not between [b + 1] c] or d]'],
     ['a = b in (c, d)', '[a = [b in c d]]'],
     ["a like 'x' || b", "[a like ['x' || b]]"],
-    ["a not ilike b and c not similar to d", '[[a not ilike b] and [c not similar d]]'],
+    ['a not ilike b and c not similar to d', '[[a not ilike b] and [c not similar d]]'],
     ['a is not distinct from b', '[a is not distinct b]'],
     ['a isnull or b notnull', '[[a is null] or [b is not null]]'],
     ["j -> 'a' ->> 'b' = 'c'", "[[[j -> 'a'] ->> 'b'] = 'c']"],
@@ -93,7 +93,8 @@ test('a syntax that only spells a function becomes that function', () => {
     ['[1, 2]', 'ARRAY[1, 2]'],
     ['array[]', 'ARRAY[]'],
   ];
-  for (const [text, wanted] of cases) expect(printExpression(expressionOf(text)), text).toBe(wanted);
+  for (const [text, wanted] of cases)
+    expect(printExpression(expressionOf(text)), text).toBe(wanted);
 });
 
 test('literals keep their text', () => {
@@ -102,23 +103,52 @@ test('literals keep their text', () => {
     ["interval '1 minute'", { tag: 'interval', text: '1 minute', unit: null }],
     ["interval '1' minutes", { tag: 'interval', text: '1', unit: 'minute' }],
     ['interval 5 second', { tag: 'interval', text: '5', unit: 'second' }],
-    ["timestamp '2026-01-01'", { tag: 'typed_literal', type: { tag: 'simple', name: 'timestamp', parameters: [] }, text: '2026-01-01' }],
-    ["timestamp with time zone 'x'", { tag: 'typed_literal', type: { tag: 'simple', name: 'timestamp with time zone', parameters: [] }, text: 'x' }],
-    ["date 'x'", { tag: 'typed_literal', type: { tag: 'simple', name: 'date', parameters: [] }, text: 'x' }],
+    [
+      "timestamp '2026-01-01'",
+      {
+        tag: 'typed_literal',
+        type: { tag: 'simple', name: 'timestamp', parameters: [] },
+        text: '2026-01-01',
+      },
+    ],
+    [
+      "timestamp with time zone 'x'",
+      {
+        tag: 'typed_literal',
+        type: { tag: 'simple', name: 'timestamp with time zone', parameters: [] },
+        text: 'x',
+      },
+    ],
+    [
+      "date 'x'",
+      { tag: 'typed_literal', type: { tag: 'simple', name: 'date', parameters: [] }, text: 'x' },
+    ],
     ["E'\\t'", { tag: 'string', value: '\t' }],
     ['null', { tag: 'null' }],
     ['TRUE', { tag: 'boolean', value: true }],
   ];
-  for (const [text, wanted] of cases) expect(withoutSpans(expressionOf(text)), text).toEqual(wanted);
+  for (const [text, wanted] of cases)
+    expect(withoutSpans(expressionOf(text)), text).toEqual(wanted);
 });
 
 test('words our users have as columns need no quotes, and after a dot no word does', () => {
-  const names = 'timestamp date time window key value type topic interval offset start row struct exists desc by user position metadata array_agg';
-  for (const name of names.split(' ')) expect(expressionOf(`${name}, 1`), name).toMatchObject({ tag: 'path', parts: [{ name }] });
-  expect(expressionOf('window.end')).toMatchObject({ tag: 'path', parts: [{ name: 'window' }, { name: 'end' }] });
-  expect(expressionOf('t.group.select')).toMatchObject({ parts: [{ name: 't' }, { name: 'group' }, { name: 'select' }] });
-  expect(expressionOf('MyCol')).toMatchObject({ parts: [{ name: 'mycol', text: 'MyCol', quoted: false }] });
-  expect(expressionOf('"MyCol"')).toMatchObject({ parts: [{ name: 'MyCol', text: 'MyCol', quoted: true }] });
+  const names =
+    'timestamp date time window key value type topic interval offset start row struct exists desc by user position metadata array_agg';
+  for (const name of names.split(' '))
+    expect(expressionOf(`${name}, 1`), name).toMatchObject({ tag: 'path', parts: [{ name }] });
+  expect(expressionOf('window.end')).toMatchObject({
+    tag: 'path',
+    parts: [{ name: 'window' }, { name: 'end' }],
+  });
+  expect(expressionOf('t.group.select')).toMatchObject({
+    parts: [{ name: 't' }, { name: 'group' }, { name: 'select' }],
+  });
+  expect(expressionOf('MyCol')).toMatchObject({
+    parts: [{ name: 'mycol', text: 'MyCol', quoted: false }],
+  });
+  expect(expressionOf('"MyCol"')).toMatchObject({
+    parts: [{ name: 'MyCol', text: 'MyCol', quoted: true }],
+  });
 });
 
 test('a call keeps everything around its arguments', () => {
@@ -126,12 +156,23 @@ test('a call keeps everything around its arguments', () => {
     'approx_percentile_cont(DISTINCT a, weight => 0.5 ORDER BY b DESC NULLS LAST) WITHIN GROUP (ORDER BY c) FILTER (WHERE d > 0) ' +
     'IGNORE NULLS OVER (PARTITION BY window, e ORDER BY f ROWS BETWEEN UNBOUNDED PRECEDING AND 3 FOLLOWING)';
   expect(printExpression(expressionOf(text))).toBe(text);
-  expect(expressionOf('count(*)')).toMatchObject({ tag: 'call', star: true, args: [], name: { name: 'count' } });
+  expect(expressionOf('count(*)')).toMatchObject({
+    tag: 'call',
+    star: true,
+    args: [],
+    name: { name: 'count' },
+  });
   expect(expressionOf("tumble(interval '1 day', timezone => 'Europe/Paris')")).toMatchObject({
     args: [{ name: null }, { name: { name: 'timezone' }, value: { value: 'Europe/Paris' } }],
   });
   expect(expressionOf('sum(a) OVER (ROWS 2 PRECEDING)')).toMatchObject({
-    over: { frame: { unit: 'rows', start: { tag: 'preceding', offset: { text: '2' } }, end: { tag: 'current_row' } } },
+    over: {
+      frame: {
+        unit: 'rows',
+        start: { tag: 'preceding', offset: { text: '2' } },
+        end: { tag: 'current_row' },
+      },
+    },
   });
   expect(expressionOf("left('abc', 2)")).toMatchObject({ tag: 'call', name: { name: 'left' } });
 });
@@ -141,18 +182,32 @@ test('types stay as they were written', () => {
     const expression = expressionOf(`x::${text}`);
     return withoutSpans(expression.tag === 'cast' ? expression.type : null);
   };
-  const simple = (name: string, ...parameters: number[]): unknown => ({ tag: 'simple', name, parameters });
+  const simple = (name: string, ...parameters: number[]): unknown => ({
+    tag: 'simple',
+    name,
+    parameters,
+  });
   expect(type('BIGINT UNSIGNED')).toEqual(simple('bigint unsigned'));
   expect(type('double precision')).toEqual(simple('double precision'));
   expect(type('DECIMAL(38, 18)')).toEqual(simple('decimal', 38, 18));
   expect(type('timestamp(6) with time zone')).toEqual(simple('timestamp with time zone', 6));
   expect(type('timestamp without time zone')).toEqual(simple('timestamp'));
-  expect(type('int[][]')).toEqual({ tag: 'array', element: { tag: 'array', element: simple('int') } });
+  expect(type('int[][]')).toEqual({
+    tag: 'array',
+    element: { tag: 'array', element: simple('int') },
+  });
   expect(type('ARRAY<ARRAY<INT>>')).toEqual(type('int[][]'));
-  expect(type('MAP<TEXT, INT[]>')).toEqual({ tag: 'map', key: simple('text'), value: { tag: 'array', element: simple('int') } });
+  expect(type('MAP<TEXT, INT[]>')).toEqual({
+    tag: 'map',
+    key: simple('text'),
+    value: { tag: 'array', element: simple('int') },
+  });
   expect(type('STRUCT<a INT NOT NULL, "B" STRUCT<c TEXT>>')).toMatchObject({
     tag: 'struct',
-    fields: [{ name: { name: 'a' }, notNull: true }, { name: { name: 'B' }, type: { fields: [{ name: { name: 'c' } }] } }],
+    fields: [
+      { name: { name: 'a' }, notNull: true },
+      { name: { name: 'B' }, type: { fields: [{ name: { name: 'c' } }] } },
+    ],
   });
 });
 

@@ -18,15 +18,19 @@ test('a printed program parses to the program it was printed from', { timeout: 6
   );
 });
 
-test('a printed expression parses to the expression it was printed from', { timeout: 60_000 }, () => {
-  fc.assert(
-    fc.property(fc.oneof(expressions, operations), (expression) => {
-      const text = printExpression(expression);
-      expect(withoutSpans(expressionOf(text)), text).toEqual(withoutSpans(expression));
-    }),
-    { numRuns: 4000 },
-  );
-});
+test(
+  'a printed expression parses to the expression it was printed from',
+  { timeout: 60_000 },
+  () => {
+    fc.assert(
+      fc.property(fc.oneof(expressions, operations), (expression) => {
+        const text = printExpression(expression);
+        expect(withoutSpans(expressionOf(text)), text).toEqual(withoutSpans(expression));
+      }),
+      { numRuns: 4000 },
+    );
+  },
+);
 
 test('the arbitrary programs have every construct in them', () => {
   const seen = new Set<unknown>();
@@ -37,7 +41,8 @@ test('the arbitrary programs have every construct in them', () => {
   };
   fc.sample(programs, { numRuns: 1500, seed: 7 }).forEach(visit);
   fc.sample(expressions, { numRuns: 1500, seed: 7 }).forEach(visit);
-  const wanted = 'create_table create_view create_function insert query_statement set explain select values ' +
+  const wanted =
+    'create_table create_view create_function insert query_statement set explain select values ' +
     'set_operation nested table derived table_function join on using natural wildcard expression call case cast row ' +
     'exists subquery in_query in_list like between is is_distinct binary unary slice subscript field at_time_zone ' +
     'number string boolean null bytes typed_literal interval path array array_option name map struct simple ' +

@@ -19,9 +19,13 @@ export function statementsOf(text: string): readonly Statement[] {
   return program.statements;
 }
 
-export function statementOf<T extends Statement['tag']>(text: string, tag: T): Extract<Statement, { tag: T }> {
+export function statementOf<T extends Statement['tag']>(
+  text: string,
+  tag: T,
+): Extract<Statement, { tag: T }> {
   const [statement, ...more] = statementsOf(text);
-  if (statement === undefined || more.length > 0 || statement.tag !== tag) throw new Error(`not one ${tag}: ${text}`);
+  if (statement === undefined || more.length > 0 || statement.tag !== tag)
+    throw new Error(`not one ${tag}: ${text}`);
   return statement as Extract<Statement, { tag: T }>;
 }
 
