@@ -61,7 +61,8 @@ abstract class BuilderBase {
 
   #mark(validity: Uint8Array, index: number): void {
     let bits = validity;
-    if (index >> 3 >= bits.length) this.#validity = bits = grownBytes(bits, bitmapBytes(this.capacity));
+    if (index >> 3 >= bits.length)
+      this.#validity = bits = grownBytes(bits, bitmapBytes(this.capacity));
     setBit(bits, index);
   }
 
@@ -78,7 +79,8 @@ abstract class BuilderBase {
   protected release(): { length: number; validity: Uint8Array | null } {
     const released = {
       length: this.length,
-      validity: this.#validity === null ? null : this.#validity.subarray(0, bitmapBytes(this.length)),
+      validity:
+        this.#validity === null ? null : this.#validity.subarray(0, bitmapBytes(this.length)),
     };
     this.length = 0;
     this.#validity = null;
@@ -193,7 +195,8 @@ export class Int64Builder extends BuilderBase {
 
   appendFrom(column: Column, index: number): void {
     const { words } = column as Int64Column;
-    if (isValid(column, index)) this.append(words[index * 2] as number, words[index * 2 + 1] as number);
+    if (isValid(column, index))
+      this.append(words[index * 2] as number, words[index * 2 + 1] as number);
     else this.claim(false);
   }
 
@@ -278,7 +281,12 @@ export class DecimalBuilder extends BuilderBase {
     }
     const { words } = column as DecimalColumn;
     const at = index * 4;
-    this.append(words[at] as number, words[at + 1] as number, words[at + 2] as number, words[at + 3] as number);
+    this.append(
+      words[at] as number,
+      words[at + 1] as number,
+      words[at + 2] as number,
+      words[at + 3] as number,
+    );
   }
 
   finish(): DecimalColumn {
@@ -310,10 +318,12 @@ export class TextBuilder extends BuilderBase {
     const index = this.claim(true);
     const start = this.#offsets[index] as number;
     const end = start + (to - from);
-    if (end > this.#bytes.length) this.#bytes = grownBytes(this.#bytes, Math.max(end, this.#bytes.length * 2));
+    if (end > this.#bytes.length)
+      this.#bytes = grownBytes(this.#bytes, Math.max(end, this.#bytes.length * 2));
     const target = this.#bytes;
     // A call of `set` costs more than a short loop.
-    if (to - from <= 48) for (let source = from, at = start; source < to; ) target[at++] = bytes[source++] as number;
+    if (to - from <= 48)
+      for (let source = from, at = start; source < to;) target[at++] = bytes[source++] as number;
     else target.set(bytes.subarray(from, to), start);
     this.#offsets[index + 1] = end;
   }
@@ -325,7 +335,8 @@ export class TextBuilder extends BuilderBase {
 
   appendFrom(column: Column, index: number): void {
     const { offsets, bytes } = column as TextColumn;
-    if (isValid(column, index)) this.append(bytes, offsets[index] as number, offsets[index + 1] as number);
+    if (isValid(column, index))
+      this.append(bytes, offsets[index] as number, offsets[index + 1] as number);
     else this.appendNull();
   }
 
@@ -379,7 +390,8 @@ export class StructBuilder extends BuilderBase {
   }
 
   finish(): StructColumn {
-    for (const child of this.children) assert(child.length === this.length, 'struct children have equal lengths');
+    for (const child of this.children)
+      assert(child.length === this.length, 'struct children have equal lengths');
     const children = this.children.map((child) => child.finish());
     return { tag: 'struct', type: this.type, ...this.release(), children };
   }
@@ -441,7 +453,14 @@ export function nullColumn(type: SqlType, length: number): Column {
     case 'decimal':
       return { tag: 'decimal', type, length, validity, words: new Int32Array(length * 4) };
     case 'text':
-      return { tag: 'text', type, length, validity, offsets: new Int32Array(length + 1), bytes: NO_BYTES };
+      return {
+        tag: 'text',
+        type,
+        length,
+        validity,
+        offsets: new Int32Array(length + 1),
+        bytes: NO_BYTES,
+      };
     case 'struct':
       return {
         tag: 'struct',

@@ -11,16 +11,33 @@ import type { SqlType } from './types.ts';
 
 type Common = { length: number; validity: Uint8Array | null };
 
-export type BooleanColumn = Common & { tag: 'boolean'; type: SqlType; /** bitmap, LSB first */ bits: Uint8Array };
+export type BooleanColumn = Common & {
+  tag: 'boolean';
+  type: SqlType;
+  /** bitmap, LSB first */ bits: Uint8Array;
+};
 export type Int32Column = Common & { tag: 'int32'; type: SqlType; values: Int32Array };
 /** int64 and timestamp (microseconds): words[2i] = low, words[2i + 1] = high. */
 export type Int64Column = Common & { tag: 'int64' | 'timestamp'; type: SqlType; words: Int32Array };
 export type Float64Column = Common & { tag: 'float64'; type: SqlType; values: Float64Array };
 /** Unscaled 128-bit two's complement: four words a value, low first. */
-export type DecimalColumn = Common & { tag: 'decimal'; type: SqlType & { tag: 'decimal' }; words: Int32Array };
+export type DecimalColumn = Common & {
+  tag: 'decimal';
+  type: SqlType & { tag: 'decimal' };
+  words: Int32Array;
+};
 /** UTF-8 bytes of value i: bytes[offsets[i], offsets[i + 1]). */
-export type TextColumn = Common & { tag: 'text'; type: SqlType; offsets: Int32Array; bytes: Uint8Array };
-export type StructColumn = Common & { tag: 'struct'; type: SqlType & { tag: 'struct' }; children: readonly Column[] };
+export type TextColumn = Common & {
+  tag: 'text';
+  type: SqlType;
+  offsets: Int32Array;
+  bytes: Uint8Array;
+};
+export type StructColumn = Common & {
+  tag: 'struct';
+  type: SqlType & { tag: 'struct' };
+  children: readonly Column[];
+};
 
 export type Column =
   | BooleanColumn

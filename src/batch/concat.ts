@@ -16,7 +16,8 @@ import type { RecordBatch } from './record-batch.ts';
 function copyBits(target: Uint8Array, at: number, source: Uint8Array, length: number): void {
   if ((at & 7) === 0) {
     target.set(source.subarray(0, length >> 3), at >> 3);
-    for (let index = length & ~7; index < length; index++) if (bitAt(source, index)) setBit(target, at + index);
+    for (let index = length & ~7; index < length; index++)
+      if (bitAt(source, index)) setBit(target, at + index);
     return;
   }
   for (let index = 0; index < length; index++) if (bitAt(source, index)) setBit(target, at + index);
@@ -34,7 +35,11 @@ function joinValidity(columns: readonly Column[], length: number): Uint8Array | 
   return joined;
 }
 
-function joinWords(columns: readonly (Int64Column | DecimalColumn)[], length: number, width: number): Int32Array {
+function joinWords(
+  columns: readonly (Int64Column | DecimalColumn)[],
+  length: number,
+  width: number,
+): Int32Array {
   const words = new Int32Array(length * width);
   let at = 0;
   for (const column of columns) {
@@ -44,9 +49,13 @@ function joinWords(columns: readonly (Int64Column | DecimalColumn)[], length: nu
   return words;
 }
 
-function joinText(columns: readonly TextColumn[], length: number): { offsets: Int32Array; bytes: Uint8Array } {
+function joinText(
+  columns: readonly TextColumn[],
+  length: number,
+): { offsets: Int32Array; bytes: Uint8Array } {
   let size = 0;
-  for (const { offsets, length: rows } of columns) size += (offsets[rows] as number) - (offsets[0] as number);
+  for (const { offsets, length: rows } of columns)
+    size += (offsets[rows] as number) - (offsets[0] as number);
   const offsets = new Int32Array(length + 1);
   const bytes = new Uint8Array(size);
   let row = 0;
@@ -113,7 +122,13 @@ export function concatColumns(columns: readonly Column[]): Column {
       return { tag: 'decimal', type: first.type, length, validity, words };
     }
     case 'text':
-      return { tag: 'text', type: first.type, length, validity, ...joinText(columns as readonly TextColumn[], length) };
+      return {
+        tag: 'text',
+        type: first.type,
+        length,
+        validity,
+        ...joinText(columns as readonly TextColumn[], length),
+      };
     case 'struct': {
       const structs = columns as readonly StructColumn[];
       const children = first.children.map((_, child) =>
@@ -134,7 +149,10 @@ export function concatBatches(batches: readonly RecordBatch[]): RecordBatch {
   if (batches.length === 1) return first;
   let rows = 0;
   for (const batch of batches) {
-    assert((batch.eventTime === null) === (first.eventTime === null), 'all batches have event times or none');
+    assert(
+      (batch.eventTime === null) === (first.eventTime === null),
+      'all batches have event times or none',
+    );
     rows += batch.rows;
   }
   let retract: Uint8Array | null = null;
@@ -148,7 +166,9 @@ export function concatBatches(batches: readonly RecordBatch[]): RecordBatch {
   }
   return {
     rows,
-    columns: first.columns.map((_, index) => concatColumns(batches.map((batch) => batch.columns[index] as Column))),
+    columns: first.columns.map((_, index) =>
+      concatColumns(batches.map((batch) => batch.columns[index] as Column)),
+    ),
     eventTime:
       first.eventTime === null
         ? null

@@ -59,7 +59,11 @@ export function constantColumn(type: SqlType, literal: LiteralLike, length: numb
   const one = builder.finish();
   switch (one.tag) {
     case 'boolean':
-      return { ...one, length, bits: new Uint8Array(bitmapBytes(length)).fill((one.bits[0] as number) & 1 ? 255 : 0) };
+      return {
+        ...one,
+        length,
+        bits: new Uint8Array(bitmapBytes(length)).fill((one.bits[0] as number) & 1 ? 255 : 0),
+      };
     case 'int32':
       return { ...one, length, values: new Int32Array(length).fill(one.values[0] as number) };
     case 'int64':

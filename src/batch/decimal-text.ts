@@ -50,12 +50,23 @@ function divideLimbs(): number {
 const scratch = new Uint8Array(64);
 
 /** Writes the value with exactly `scale` fraction digits; returns the end position. */
-export function writeDecimal(bytes: Uint8Array, at: number, words: Int32Array, word: number, scale: number): number {
+export function writeDecimal(
+  bytes: Uint8Array,
+  at: number,
+  words: Int32Array,
+  word: number,
+  scale: number,
+): number {
   const low = words[word] as number;
   const sign = low >> 31;
   let start = 44;
   let negative = false;
-  if (words[word + 1] === sign && words[word + 2] === sign && words[word + 3] === sign && low !== -2147483648) {
+  if (
+    words[word + 1] === sign &&
+    words[word + 2] === sign &&
+    words[word + 3] === sign &&
+    low !== -2147483648
+  ) {
     negative = low < 0;
     const end = writeInt64(scratch, 20, negative ? -low : low, 0);
     scratch.copyWithin(44 - (end - 20), 20, end);
@@ -185,7 +196,8 @@ export function readDecimal(
   if (wanted > precision) return 'range';
   let rounded = false;
   if (wanted > 0) {
-    for (let index = 0; index < wanted; index++) appendDigit(index < parts.digits ? (digitBytes[index] as number) : 0);
+    for (let index = 0; index < wanted; index++)
+      appendDigit(index < parts.digits ? (digitBytes[index] as number) : 0);
   }
   if (wanted >= 0 && wanted < parts.digits && (digitBytes[wanted] as number) >= 5) {
     let carry = 1;

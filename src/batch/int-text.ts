@@ -105,7 +105,12 @@ export type Pair = { low: number; high: number };
  *
  * @returns false and leaves `pair` alone when the text is something else; 'range' beyond int64.
  */
-export function readInt64(bytes: Uint8Array, from: number, to: number, pair: Pair): true | false | 'range' {
+export function readInt64(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  pair: Pair,
+): true | false | 'range' {
   let at = from;
   const negative = bytes[at] === MINUS;
   if (negative || bytes[at] === 43) at++;
@@ -124,7 +129,13 @@ export function readInt64(bytes: Uint8Array, from: number, to: number, pair: Pai
  *
  * @returns false when the value with its sign is beyond int64
  */
-export function readDigits(bytes: Uint8Array, from: number, to: number, negative: boolean, pair: Pair): boolean {
+export function readDigits(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  negative: boolean,
+  pair: Pair,
+): boolean {
   const split = to - from > 15 ? to - 9 : to;
   let upper = 0;
   for (let at = from; at < split; at++) upper = upper * 10 + (bytes[at] as number) - ZERO;

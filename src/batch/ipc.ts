@@ -55,7 +55,9 @@ function arrowType(type: SqlType): DataType {
     case 'interval':
       return new Duration(TimeUnit.MICROSECOND);
     case 'struct':
-      return new Struct(type.fields.map((field) => arrowField(field.name, field.type, field.nullable)));
+      return new Struct(
+        type.fields.map((field) => arrowField(field.name, field.type, field.nullable)),
+      );
   }
 }
 
@@ -70,17 +72,38 @@ function wideValues(words: Int32Array, length: number): BigInt64Array {
 
 function dataOf(column: Column, type: DataType): Data {
   const { length } = column;
-  const nullBitmap = column.validity === null ? null : column.validity.subarray(0, bitmapBytes(length));
+  const nullBitmap =
+    column.validity === null ? null : column.validity.subarray(0, bitmapBytes(length));
   switch (column.tag) {
     case 'boolean':
-      return makeData({ type: type as Bool, length, nullBitmap, data: column.bits.subarray(0, bitmapBytes(length)) });
+      return makeData({
+        type: type as Bool,
+        length,
+        nullBitmap,
+        data: column.bits.subarray(0, bitmapBytes(length)),
+      });
     case 'int32':
-      return makeData({ type: type as Int32, length, nullBitmap, data: column.values.subarray(0, length) });
+      return makeData({
+        type: type as Int32,
+        length,
+        nullBitmap,
+        data: column.values.subarray(0, length),
+      });
     case 'int64':
     case 'timestamp':
-      return makeData({ type: type as Int64, length, nullBitmap, data: wideValues(column.words, length) });
+      return makeData({
+        type: type as Int64,
+        length,
+        nullBitmap,
+        data: wideValues(column.words, length),
+      });
     case 'float64':
-      return makeData({ type: type as Float64, length, nullBitmap, data: column.values.subarray(0, length) });
+      return makeData({
+        type: type as Float64,
+        length,
+        nullBitmap,
+        data: column.values.subarray(0, length),
+      });
     case 'decimal': {
       const { words } = column;
       const data = new Uint32Array(words.buffer, words.byteOffset, length * 4);
@@ -92,7 +115,9 @@ function dataOf(column: Column, type: DataType): Data {
     }
     case 'struct': {
       const fields = (type as Struct).children;
-      const children = column.children.map((child, index) => dataOf(child, (fields[index] as ArrowField).type));
+      const children = column.children.map((child, index) =>
+        dataOf(child, (fields[index] as ArrowField).type),
+      );
       return makeData({ type: type as Struct, length, nullBitmap, children });
     }
   }
@@ -116,7 +141,9 @@ export function encodeBatch(schema: Schema, batch: RecordBatch): Uint8Array {
     fields.push(arrowField(RETRACT_NAME, BOOLEAN, false));
     columns.push(retractColumn(batch.retract, batch.rows));
   }
-  const children = columns.map((column, index) => dataOf(column, (fields[index] as ArrowField).type));
+  const children = columns.map((column, index) =>
+    dataOf(column, (fields[index] as ArrowField).type),
+  );
   const data = makeData({ type: new Struct(fields), length: batch.rows, nullCount: 0, children });
   const writer = new RecordBatchStreamWriter();
   writer.write(new ArrowBatch(new ArrowSchema(fields), data));
@@ -126,21 +153,40 @@ export function encodeBatch(schema: Schema, batch: RecordBatch): Uint8Array {
 
 function columnOf(data: Data, type: SqlType): Column {
   const { length } = data;
-  const validity = data.nullCount === 0 ? null : (data.nullBitmap as Uint8Array).subarray(0, bitmapBytes(length));
+  const validity =
+    data.nullCount === 0 ? null : (data.nullBitmap as Uint8Array).subarray(0, bitmapBytes(length));
   switch (type.tag) {
     case 'boolean':
       return { tag: 'boolean', type, length, validity, bits: data.values as Uint8Array };
     case 'int32':
-      return { tag: 'int32', type, length, validity, values: (data.values as Int32Array).subarray(0, length) };
+      return {
+        tag: 'int32',
+        type,
+        length,
+        validity,
+        values: (data.values as Int32Array).subarray(0, length),
+      };
     case 'int64':
     case 'interval':
     case 'timestamp': {
       const values = data.values as BigInt64Array;
       const words = new Int32Array(values.buffer, values.byteOffset, length * 2);
-      return { tag: type.tag === 'timestamp' ? 'timestamp' : 'int64', type, length, validity, words };
+      return {
+        tag: type.tag === 'timestamp' ? 'timestamp' : 'int64',
+        type,
+        length,
+        validity,
+        words,
+      };
     }
     case 'float64':
-      return { tag: 'float64', type, length, validity, values: (data.values as Float64Array).subarray(0, length) };
+      return {
+        tag: 'float64',
+        type,
+        length,
+        validity,
+        values: (data.values as Float64Array).subarray(0, length),
+      };
     case 'decimal': {
       const values = data.values as Uint32Array;
       const words = new Int32Array(values.buffer, values.byteOffset, length * 4);
@@ -158,7 +204,9 @@ function columnOf(data: Data, type: SqlType): Column {
         type,
         length,
         validity,
-        children: type.fields.map((field, index) => columnOf(data.children[index] as Data, field.type)),
+        children: type.fields.map((field, index) =>
+          columnOf(data.children[index] as Data, field.type),
+        ),
       };
   }
 }
@@ -171,7 +219,8 @@ function retractBytes(column: Column): Uint8Array {
   return retract;
 }
 
-const sameArrowType = (type: DataType, expected: SqlType): boolean => type.toString() === arrowType(expected).toString();
+const sameArrowType = (type: DataType, expected: SqlType): boolean =>
+  type.toString() === arrowType(expected).toString();
 
 const corrupt = (why: string, cause?: unknown): EngineError =>
   new EngineError('INTERNAL', `not an Arrow stream of this schema: ${why}`, {}, cause);
@@ -192,11 +241,14 @@ function readStream(bytes: Uint8Array): ArrowBatch {
 export function decodeBatch(schema: Schema, bytes: Uint8Array): RecordBatch {
   const read = readStream(bytes);
   const { fields } = read.schema;
-  if (fields.length < schema.length) throw corrupt(`${fields.length} columns where ${schema.length} are due`);
+  if (fields.length < schema.length)
+    throw corrupt(`${fields.length} columns where ${schema.length} are due`);
   const columns = schema.map((field, index) => {
     const found = fields[index] as ArrowField;
     if (!sameArrowType(found.type, field.type)) {
-      throw corrupt(`column ${field.name} is ${String(found.type)} where ${String(arrowType(field.type))} is due`);
+      throw corrupt(
+        `column ${field.name} is ${String(found.type)} where ${String(arrowType(field.type))} is due`,
+      );
     }
     return columnOf(read.data.children[index] as Data, field.type);
   });

@@ -11,14 +11,19 @@ import { takeBatch } from './take.ts';
  * @returns       `count` batches in range order, null where no row goes; row order is kept within
  *                each, row counts sum to that of the input, which is returned itself when one owner has all
  */
-export function partitionBatch(batch: RecordBatch, hashes: Uint32Array, count: number): (RecordBatch | null)[] {
+export function partitionBatch(
+  batch: RecordBatch,
+  hashes: Uint32Array,
+  count: number,
+): (RecordBatch | null)[] {
   const parts: (RecordBatch | null)[] = new Array<RecordBatch | null>(count).fill(null);
   if (batch.rows === 0) return parts;
   const owners = new Uint16Array(batch.rows);
   const sizes = new Int32Array(count);
   assignOwners(batch.rows, hashes, count, owners, sizes);
   const starts = new Int32Array(count + 1);
-  for (let owner = 0; owner < count; owner++) starts[owner + 1] = (starts[owner] as number) + (sizes[owner] as number);
+  for (let owner = 0; owner < count; owner++)
+    starts[owner + 1] = (starts[owner] as number) + (sizes[owner] as number);
   const next = starts.slice();
   const indices = new Int32Array(batch.rows);
   for (let row = 0; row < batch.rows; row++) {

@@ -5,7 +5,15 @@
  * number; -0 equals 0; text sorts by code point, which is the order of its UTF-8 bytes.
  */
 import { bitAt, isValid } from './column.ts';
-import type { Column, DecimalColumn, Float64Column, Int32Column, Int64Column, StructColumn, TextColumn } from './column.ts';
+import type {
+  Column,
+  DecimalColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+  StructColumn,
+  TextColumn,
+} from './column.ts';
 import { unreachable } from '../base/assert.ts';
 import type { BooleanColumn } from './column.ts';
 
@@ -18,11 +26,18 @@ function compareFloats(left: number, right: number): number {
 }
 
 /** Compares signed numbers of `width` words, low word first. */
-function compareWords(left: Int32Array, at: number, right: Int32Array, other: number, width: number): number {
+function compareWords(
+  left: Int32Array,
+  at: number,
+  right: Int32Array,
+  other: number,
+  width: number,
+): number {
   const top = (left[at + width - 1] as number) - (right[other + width - 1] as number);
   if (top !== 0) return top;
   for (let word = width - 2; word >= 0; word--) {
-    const difference = ((left[at + word] as number) >>> 0) - ((right[other + word] as number) >>> 0);
+    const difference =
+      ((left[at + word] as number) >>> 0) - ((right[other + word] as number) >>> 0);
     if (difference !== 0) return difference;
   }
   return 0;
@@ -35,7 +50,8 @@ function compareTexts(left: TextColumn, at: number, right: TextColumn, other: nu
   const otherSize = (right.offsets[other + 1] as number) - otherStart;
   const shared = Math.min(size, otherSize);
   for (let index = 0; index < shared; index++) {
-    const difference = (left.bytes[start + index] as number) - (right.bytes[otherStart + index] as number);
+    const difference =
+      (left.bytes[start + index] as number) - (right.bytes[otherStart + index] as number);
     if (difference !== 0) return difference;
   }
   return size - otherSize;
@@ -55,7 +71,10 @@ export function compareValues(left: Column, at: number, right: Column, other: nu
     case 'timestamp':
       return compareWords(left.words, at * 2, (right as Int64Column).words, other * 2, 2);
     case 'float64':
-      return compareFloats(left.values[at] as number, (right as Float64Column).values[other] as number);
+      return compareFloats(
+        left.values[at] as number,
+        (right as Float64Column).values[other] as number,
+      );
     case 'decimal':
       return compareWords(left.words, at * 4, (right as DecimalColumn).words, other * 4, 4);
     case 'text':
@@ -63,7 +82,12 @@ export function compareValues(left: Column, at: number, right: Column, other: nu
     case 'struct': {
       const { children } = right as StructColumn;
       for (let child = 0; child < left.children.length; child++) {
-        const order = compareValues(left.children[child] as Column, at, children[child] as Column, other);
+        const order = compareValues(
+          left.children[child] as Column,
+          at,
+          children[child] as Column,
+          other,
+        );
         if (order !== 0) return order;
       }
       return 0;
@@ -74,7 +98,12 @@ export function compareValues(left: Column, at: number, right: Column, other: nu
 }
 
 /** Whether two rows have equal values in all of these columns, NULL being equal to NULL. */
-export function equalRows(left: readonly Column[], at: number, right: readonly Column[], other: number): boolean {
+export function equalRows(
+  left: readonly Column[],
+  at: number,
+  right: readonly Column[],
+  other: number,
+): boolean {
   for (let index = 0; index < left.length; index++) {
     if (compareValues(left[index] as Column, at, right[index] as Column, other) !== 0) return false;
   }

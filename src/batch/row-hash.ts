@@ -26,7 +26,8 @@ function hashFloat(value: number): number {
 function hashWords(words: Int32Array, width: number, rows: number, out: Uint32Array): void {
   for (let row = 0; row < rows; row++) {
     let hash = mix32(words[row * width] as number);
-    for (let word = 1; word < width; word++) hash = combineHash(hash, words[row * width + word] as number);
+    for (let word = 1; word < width; word++)
+      hash = combineHash(hash, words[row * width + word] as number);
     out[row] = hash;
   }
 }
@@ -45,7 +46,8 @@ function hashText(column: TextColumn, rows: number, out: Uint32Array): void {
 function hashColumn(column: Column, rows: number, out: Uint32Array): void {
   switch (column.tag) {
     case 'boolean':
-      for (let row = 0; row < rows; row++) out[row] = bitAt(column.bits, row) ? TRUE_HASH : FALSE_HASH;
+      for (let row = 0; row < rows; row++)
+        out[row] = bitAt(column.bits, row) ? TRUE_HASH : FALSE_HASH;
       break;
     case 'int32':
       for (let row = 0; row < rows; row++) out[row] = mix32(column.values[row] as number);
@@ -87,6 +89,7 @@ export function hashRows(columns: readonly Column[], rows: number, out: Uint32Ar
   const next = new Uint32Array(rows);
   for (const column of others) {
     hashColumn(column, rows, next);
-    for (let row = 0; row < rows; row++) out[row] = combineHash(out[row] as number, next[row] as number);
+    for (let row = 0; row < rows; row++)
+      out[row] = combineHash(out[row] as number, next[row] as number);
   }
 }

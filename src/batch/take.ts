@@ -55,7 +55,11 @@ function takeQuads(words: Int32Array, indices: Int32Array, count: number): Int32
   return taken;
 }
 
-function takeText(column: TextColumn, indices: Int32Array, count: number): { offsets: Int32Array; bytes: Uint8Array } {
+function takeText(
+  column: TextColumn,
+  indices: Int32Array,
+  count: number,
+): { offsets: Int32Array; bytes: Uint8Array } {
   const source = column.offsets;
   const offsets = new Int32Array(count + 1);
   let size = 0;
@@ -84,7 +88,13 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
   const length = count;
   switch (column.tag) {
     case 'boolean':
-      return { tag: 'boolean', type: column.type, length, validity, bits: takeBits(column.bits, indices, count) };
+      return {
+        tag: 'boolean',
+        type: column.type,
+        length,
+        validity,
+        bits: takeBits(column.bits, indices, count),
+      };
     case 'int32': {
       const values = new Int32Array(count);
       for (let row = 0; row < count; row++) {
@@ -95,7 +105,13 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
     }
     case 'int64':
     case 'timestamp':
-      return { tag: column.tag, type: column.type, length, validity, words: takePairs(column.words, indices, count) };
+      return {
+        tag: column.tag,
+        type: column.type,
+        length,
+        validity,
+        words: takePairs(column.words, indices, count),
+      };
     case 'float64': {
       const values = new Float64Array(count);
       for (let row = 0; row < count; row++) {
@@ -105,9 +121,21 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
       return { tag: 'float64', type: column.type, length, validity, values };
     }
     case 'decimal':
-      return { tag: 'decimal', type: column.type, length, validity, words: takeQuads(column.words, indices, count) };
+      return {
+        tag: 'decimal',
+        type: column.type,
+        length,
+        validity,
+        words: takeQuads(column.words, indices, count),
+      };
     case 'text':
-      return { tag: 'text', type: column.type, length, validity, ...takeText(column, indices, count) };
+      return {
+        tag: 'text',
+        type: column.type,
+        length,
+        validity,
+        ...takeText(column, indices, count),
+      };
     case 'struct':
       return {
         tag: 'struct',
@@ -124,12 +152,16 @@ export function takeBatch(batch: RecordBatch, indices: Int32Array, count: number
   let retract: Uint8Array | null = null;
   if (batch.retract !== null) {
     retract = new Uint8Array(count);
-    for (let row = 0; row < count; row++) retract[row] = batch.retract[indices[row] as number] as number;
+    for (let row = 0; row < count; row++)
+      retract[row] = batch.retract[indices[row] as number] as number;
   }
   return {
     rows: count,
     columns: batch.columns.map((column) => takeColumn(column, indices, count)),
-    eventTime: batch.eventTime === null ? null : (takeColumn(batch.eventTime, indices, count) as Int64Column),
+    eventTime:
+      batch.eventTime === null
+        ? null
+        : (takeColumn(batch.eventTime, indices, count) as Int64Column),
     retract,
   };
 }
@@ -140,7 +172,8 @@ function sliceBits(bits: Uint8Array, from: number, to: number): Uint8Array {
   const shift = from & 7;
   const first = from >> 3;
   for (let at = 0; at < sliced.length; at++) {
-    sliced[at] = ((bits[first + at] as number) >> shift) | ((bits[first + at + 1] ?? 0) << (8 - shift));
+    sliced[at] =
+      ((bits[first + at] as number) >> shift) | ((bits[first + at + 1] ?? 0) << (8 - shift));
   }
   return sliced;
 }
@@ -151,16 +184,46 @@ export function sliceColumn(column: Column, from: number, to: number): Column {
   const validity = column.validity === null ? null : sliceBits(column.validity, from, to);
   switch (column.tag) {
     case 'boolean':
-      return { tag: 'boolean', type: column.type, length, validity, bits: sliceBits(column.bits, from, to) };
+      return {
+        tag: 'boolean',
+        type: column.type,
+        length,
+        validity,
+        bits: sliceBits(column.bits, from, to),
+      };
     case 'int32':
-      return { tag: 'int32', type: column.type, length, validity, values: column.values.subarray(from, to) };
+      return {
+        tag: 'int32',
+        type: column.type,
+        length,
+        validity,
+        values: column.values.subarray(from, to),
+      };
     case 'int64':
     case 'timestamp':
-      return { tag: column.tag, type: column.type, length, validity, words: column.words.subarray(from * 2, to * 2) };
+      return {
+        tag: column.tag,
+        type: column.type,
+        length,
+        validity,
+        words: column.words.subarray(from * 2, to * 2),
+      };
     case 'float64':
-      return { tag: 'float64', type: column.type, length, validity, values: column.values.subarray(from, to) };
+      return {
+        tag: 'float64',
+        type: column.type,
+        length,
+        validity,
+        values: column.values.subarray(from, to),
+      };
     case 'decimal':
-      return { tag: 'decimal', type: column.type, length, validity, words: column.words.subarray(from * 4, to * 4) };
+      return {
+        tag: 'decimal',
+        type: column.type,
+        length,
+        validity,
+        words: column.words.subarray(from * 4, to * 4),
+      };
     case 'text':
       return {
         tag: 'text',
@@ -188,7 +251,8 @@ export function sliceBatch(batch: RecordBatch, from: number, to: number): Record
   return {
     rows: to - from,
     columns: batch.columns.map((column) => sliceColumn(column, from, to)),
-    eventTime: batch.eventTime === null ? null : (sliceColumn(batch.eventTime, from, to) as Int64Column),
+    eventTime:
+      batch.eventTime === null ? null : (sliceColumn(batch.eventTime, from, to) as Int64Column),
     retract: batch.retract === null ? null : batch.retract.subarray(from, to),
   };
 }

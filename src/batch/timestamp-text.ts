@@ -23,7 +23,8 @@ export function daysOfDate(year: number, month: number, day: number): number {
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;
   const dayOfYear = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
+  const dayOfEra =
+    yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear;
   return era * 146097 + dayOfEra - 719468;
 }
 
@@ -35,9 +36,14 @@ export function dateOfDays(days: number): CalendarDate {
   const era = Math.floor(shifted / 146097);
   const dayOfEra = shifted - era * 146097;
   const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36524) - Math.floor(dayOfEra / 146096)) / 365,
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36524) -
+      Math.floor(dayOfEra / 146096)) /
+      365,
   );
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const dayOfYear =
+    dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const monthFromMarch = Math.floor((5 * dayOfYear + 2) / 153);
   const day = dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1;
   const month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9;
@@ -46,7 +52,8 @@ export function dateOfDays(days: number): CalendarDate {
 
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-export const isLeapYear = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+export const isLeapYear = (year: number): boolean =>
+  (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 
 /** Days of a month 1…12. */
 export const daysOfMonth = (year: number, month: number): number =>
@@ -100,7 +107,8 @@ export function writeTimestamp(bytes: Uint8Array, at: number, low: number, high:
   const days = Math.floor(seconds / 86400);
   if (days !== cachedDay) cacheDay(days);
   let position = at;
-  for (let index = 0; index < cachedLength; index++) bytes[position++] = cachedText[index] as number;
+  for (let index = 0; index < cachedLength; index++)
+    bytes[position++] = cachedText[index] as number;
   const secondOfDay = seconds - days * 86400;
   const hour = (secondOfDay / 3600) | 0;
   const minute = ((secondOfDay - hour * 3600) / 60) | 0;
@@ -154,7 +162,8 @@ export function microsOfSeconds(seconds: number, micros: number, pair: Pair): bo
   const second = upper * 1e6 + Math.floor(first / 16777216);
   const high = Math.floor(second / 256);
   if (high < -2147483648 || high > 2147483647) return false;
-  pair.low = ((second - high * 256) * 16777216 + (first - Math.floor(first / 16777216) * 16777216)) | 0;
+  pair.low =
+    ((second - high * 256) * 16777216 + (first - Math.floor(first / 16777216) * 16777216)) | 0;
   pair.high = high;
   return true;
 }
@@ -240,5 +249,9 @@ export function readTimestamp(bytes: Uint8Array, from: number, to: number, pair:
     else offset = readOffset(bytes, at, to);
     if (Number.isNaN(offset)) return false;
   }
-  return microsOfSeconds(days * 86400 + hour * 3600 + (minute - offset) * 60 + second, micros, pair);
+  return microsOfSeconds(
+    days * 86400 + hour * 3600 + (minute - offset) * 60 + second,
+    micros,
+    pair,
+  );
 }

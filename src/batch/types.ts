@@ -30,7 +30,11 @@ export const FLOAT64: SqlType = { tag: 'float64' };
 export const TEXT: SqlType = { tag: 'text' };
 export const TIMESTAMP: SqlType = { tag: 'timestamp' };
 export const INTERVAL: SqlType = { tag: 'interval' };
-export const decimalType = (precision: number, scale: number): SqlType => ({ tag: 'decimal', precision, scale });
+export const decimalType = (precision: number, scale: number): SqlType => ({
+  tag: 'decimal',
+  precision,
+  scale,
+});
 
 /** The type of a window column: `window.start`, `window.end`. */
 export const WINDOW: SqlType = {

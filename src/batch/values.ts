@@ -38,7 +38,9 @@ export function valueAt(column: Column, index: number): Value {
     case 'decimal':
       return decimalText(column.words, index * 4, column.type.scale);
     case 'text':
-      return decoder.decode(column.bytes.subarray(column.offsets[index], column.offsets[index + 1]));
+      return decoder.decode(
+        column.bytes.subarray(column.offsets[index], column.offsets[index + 1]),
+      );
     case 'struct': {
       const fields: [string, Value][] = column.type.fields.map((field, child) => [
         field.name,
@@ -86,8 +88,16 @@ export function appendValue(builder: ColumnBuilder, value: Value | undefined): v
       const bytes = encoder.encode(String(value));
       const words = new Int32Array(4);
       const { precision, scale } = builder.type;
-      assert(readDecimal(bytes, 0, bytes.length, precision, scale, words) === true, `a decimal: ${String(value)}`);
-      builder.append(words[0] as number, words[1] as number, words[2] as number, words[3] as number);
+      assert(
+        readDecimal(bytes, 0, bytes.length, precision, scale, words) === true,
+        `a decimal: ${String(value)}`,
+      );
+      builder.append(
+        words[0] as number,
+        words[1] as number,
+        words[2] as number,
+        words[3] as number,
+      );
       return;
     }
     case 'text': {
@@ -133,7 +143,10 @@ export function rowsOf(batch: RecordBatch, schema: Schema): Row[] {
   for (let index = 0; index < batch.rows; index++) {
     rows.push(
       Object.fromEntries(
-        schema.map((field, column): [string, Value] => [field.name, valueAt(batch.columns[column] as Column, index)]),
+        schema.map((field, column): [string, Value] => [
+          field.name,
+          valueAt(batch.columns[column] as Column, index),
+        ]),
       ),
     );
   }

@@ -3,9 +3,19 @@ import type { LiteralLike } from '../batch/constant-column.ts';
 import type { Field } from '../batch/types.ts';
 
 /** How timestamps are written. Numbers have no unit of their own, so a number needs one of the `unix` forms. */
-export type TimestampFormat = 'rfc3339' | 'unix_seconds' | 'unix_millis' | 'unix_micros' | 'unix_nanos';
+export type TimestampFormat =
+  | 'rfc3339'
+  | 'unix_seconds'
+  | 'unix_millis'
+  | 'unix_micros'
+  | 'unix_nanos';
 
-export const TIMESTAMP_UNITS: readonly TimestampFormat[] = ['unix_seconds', 'unix_millis', 'unix_micros', 'unix_nanos'];
+export const TIMESTAMP_UNITS: readonly TimestampFormat[] = [
+  'unix_seconds',
+  'unix_millis',
+  'unix_micros',
+  'unix_nanos',
+];
 
 export type FormatSpec = {
   tag: 'json';

@@ -92,7 +92,10 @@ export class JsonDecoder {
     this.#values = new ValueReader(spec.timestampFormat);
     this.#unstructured = spec.unstructured;
     this.#unknownByRow = options.unknownByRow === true;
-    assert(!spec.unstructured || (columns.length === 1 && columns[0]?.type.tag === 'text'), 'unstructured is one TEXT column');
+    assert(
+      !spec.unstructured || (columns.length === 1 && columns[0]?.type.tag === 'text'),
+      'unstructured is one TEXT column',
+    );
   }
 
   /**
@@ -100,7 +103,13 @@ export class JsonDecoder {
    *
    * @param final  whether the input ends at `to`: a last row then needs no LF
    */
-  decode(bytes: Uint8Array, from: number, to: number, rowsMax: number, final = false): DecodeResult {
+  decode(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    rowsMax: number,
+    final = false,
+  ): DecodeResult {
     this.#start(to - from, rowsMax);
     let position = from;
     let rows = 0;
@@ -135,11 +144,20 @@ export class JsonDecoder {
 
   #finish(rows: number, consumed: number): DecodeResult {
     return {
-      batch: { rows, columns: this.#slots.map((slot) => slot.finish(rows)), eventTime: null, retract: null },
+      batch: {
+        rows,
+        columns: this.#slots.map((slot) => slot.finish(rows)),
+        eventTime: null,
+        retract: null,
+      },
       consumed,
       rowsSeen: this.#rowsSeen,
       errors: this.#errors,
-      warnings: [...this.#unknownCounts].map(([column, count]) => ({ code: 'UNKNOWN_FIELD', column, count })),
+      warnings: [...this.#unknownCounts].map(([column, count]) => ({
+        code: 'UNKNOWN_FIELD',
+        column,
+        count,
+      })),
       unknownFields: this.#unknownFields,
       lineRanges: this.#ranges.subarray(0, rows * 2),
     };
@@ -161,7 +179,9 @@ export class JsonDecoder {
       if (slot.heap.length - (slot.offsets[row] as number) < size) slot.growHeap(row, size);
     }
     this.#values.start(size, this.#capacity);
-    const objectEnd = this.#unstructured ? this.#readWhole(bytes, first, row) : this.#readRow(bytes, first, row);
+    const objectEnd = this.#unstructured
+      ? this.#readWhole(bytes, first, row)
+      : this.#readRow(bytes, first, row);
     const { faults } = this.#values;
     if (objectEnd >= 0 && faults.length === 0) {
       this.#ranges[row * 2] = first + shift;
@@ -184,7 +204,14 @@ export class JsonDecoder {
     return false;
   }
 
-  #reject(rowIndex: number, start: number, end: number, code: ErrorCode, slot: Slot | null, message: string): void {
+  #reject(
+    rowIndex: number,
+    start: number,
+    end: number,
+    code: ErrorCode,
+    slot: Slot | null,
+    message: string,
+  ): void {
     const column = slot === null ? null : slot.path;
     const expected = slot === null ? null : typeName(slot.type);
     this.#errors.push({ rowIndex, start, end, code, column, expected, message });

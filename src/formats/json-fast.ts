@@ -6,7 +6,14 @@
  * place. A number counts as proved when `,` or `}` follows it. An LF behind the row ends every loop.
  */
 import { BYTE_CLASS, PLAIN } from './json-strings.ts';
-import { DECIMAL_KIND, FLOAT64_KIND, INT32_KIND, INT64_KIND, TEXT_KIND, TIMESTAMP_KIND } from './json-slots.ts';
+import {
+  DECIMAL_KIND,
+  FLOAT64_KIND,
+  INT32_KIND,
+  INT64_KIND,
+  TEXT_KIND,
+  TIMESTAMP_KIND,
+} from './json-slots.ts';
 import type { Slot } from './json-slots.ts';
 
 const QUOTE = 34;
@@ -79,7 +86,8 @@ function readLong(
     digit = (bytes[++position] as number) - ZERO;
   }
   const next = bytes[position] as number;
-  if ((next !== COMMA && next !== CLOSE) || position - start > 15 || bytes[start] === ZERO) return 0;
+  if ((next !== COMMA && next !== CLOSE) || position - start > 15 || bytes[start] === ZERO)
+    return 0;
   const signed = negative ? -value : value;
   slot.words[row * 2] = signed | 0;
   slot.words[row * 2 + 1] = Math.floor(signed / 4294967296);
@@ -168,7 +176,11 @@ function readFixed(bytes: Uint8Array, at: number, slot: Slot, row: number): numb
   const missing = slot.scale - fractionDigits;
   if (end === 0 || missing < 0 || missing > 15) return 0;
   const value = mantissa * (POWERS[missing] as number);
-  if (value > 9007199254740991 || (slot.precision < 16 && value >= (POWERS[slot.precision] as number))) return 0;
+  if (
+    value > 9007199254740991 ||
+    (slot.precision < 16 && value >= (POWERS[slot.precision] as number))
+  )
+    return 0;
   const signed = negative ? -value : value;
   const high = Math.floor(signed / 4294967296);
   const sign = high >> 31;
@@ -185,7 +197,8 @@ function readMinute(bytes: Uint8Array, at: number, slot: Slot, row: number): num
   const { minuteText, minuteSeconds } = slot;
   if (bytes[at] !== QUOTE || minuteSeconds !== minuteSeconds) return 0;
   // The minute changes most often, so it is compared first.
-  for (let index = 15; index >= 0; index--) if (bytes[at + 1 + index] !== minuteText[index]) return 0;
+  for (let index = 15; index >= 0; index--)
+    if (bytes[at + 1 + index] !== minuteText[index]) return 0;
   const tens = (bytes[at + 18] as number) - ZERO;
   const ones = (bytes[at + 19] as number) - ZERO;
   if (bytes[at + 17] !== 58 || tens < 0 || tens > 5 || ones < 0 || ones > 9) return 0;

@@ -29,7 +29,8 @@ export function skipSpace(bytes: Uint8Array, at: number): number {
   }
 }
 
-const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 48 && byte <= 57;
+const isDigit = (byte: number | undefined): boolean =>
+  byte !== undefined && byte >= 48 && byte <= 57;
 
 function skipDigits(bytes: Uint8Array, at: number): number {
   let position = at;
@@ -43,7 +44,8 @@ export function skipNumber(bytes: Uint8Array, at: number): number {
   const whole = position;
   position = skipDigits(bytes, position);
   if (position === whole) return fail(at, 'a number needs a digit');
-  if (bytes[whole] === 48 && position > whole + 1) return fail(whole, 'a number must not start with 0');
+  if (bytes[whole] === 48 && position > whole + 1)
+    return fail(whole, 'a number must not start with 0');
   if (bytes[position] === 46) {
     const fraction = position + 1;
     position = skipDigits(bytes, fraction);
@@ -58,7 +60,9 @@ export function skipNumber(bytes: Uint8Array, at: number): number {
   return position;
 }
 
-const LITERALS: readonly Uint8Array[] = ['true', 'false', 'null'].map((text) => new TextEncoder().encode(text));
+const LITERALS: readonly Uint8Array[] = ['true', 'false', 'null'].map((text) =>
+  new TextEncoder().encode(text),
+);
 
 /** The position after `true`, `false` or `null` at `at`, or −1. */
 export function skipLiteral(bytes: Uint8Array, at: number): number {
@@ -67,7 +71,10 @@ export function skipLiteral(bytes: Uint8Array, at: number): number {
     while (index < literal.length && bytes[at + index] === literal[index]) index++;
     if (index === literal.length) return at + index;
   }
-  return fail(at, bytes[at] === LF ? 'the row ends where a value is due' : 'no JSON value starts like this');
+  return fail(
+    at,
+    bytes[at] === LF ? 'the row ends where a value is due' : 'no JSON value starts like this',
+  );
 }
 
 /** The position after the key and colon whose quote is at `at` and the space behind them, or −1. */
@@ -96,7 +103,8 @@ function skipNested(bytes: Uint8Array, at: number, depth: number): number {
     position = skipSpace(bytes, position);
     const next = bytes[position];
     if (next === close) return position + 1;
-    if (next !== COMMA) return fail(position, isObject ? 'a comma or } is due' : 'a comma or ] is due');
+    if (next !== COMMA)
+      return fail(position, isObject ? 'a comma or } is due' : 'a comma or ] is due');
     position = skipSpace(bytes, position + 1);
   }
 }

@@ -103,7 +103,8 @@ export class KeyReader {
     position = skipSpace(bytes, position + 1);
     this.end = position;
     const token = makeToken(first, this.#names.find(name), name);
-    if (this.#tokens.length < TOKENS_MAX && position - at <= TOKEN_BYTES_MAX) this.#learn(bytes, at, position, token, previous);
+    if (this.#tokens.length < TOKENS_MAX && position - at <= TOKEN_BYTES_MAX)
+      this.#learn(bytes, at, position, token, previous);
     return token;
   }
 

@@ -7,7 +7,15 @@
 import { assert } from '../base/assert.ts';
 import { constantColumn } from '../batch/constant-column.ts';
 import { bitmapBytes, setBit } from '../batch/column.ts';
-import type { BooleanColumn, Column, DecimalColumn, Float64Column, Int32Column, Int64Column, TextColumn } from '../batch/column.ts';
+import type {
+  BooleanColumn,
+  Column,
+  DecimalColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+  TextColumn,
+} from '../batch/column.ts';
 import type { Field, SqlType } from '../batch/types.ts';
 import type { DecodeColumn } from './format.ts';
 
@@ -90,7 +98,8 @@ export class Slot {
     this.precision = field.type.tag === 'decimal' ? field.type.precision : 0;
     this.scale = field.type.tag === 'decimal' ? field.type.scale : 0;
     const path = `${this.path}.`;
-    this.children = field.type.tag === 'struct' ? field.type.fields.map((child) => new Slot(child, path)) : [];
+    this.children =
+      field.type.tag === 'struct' ? field.type.fields.map((child) => new Slot(child, path)) : [];
     this.names = field.type.tag === 'struct' ? new SlotNames(this.children) : null;
     const literal = 'default' in field ? field.default : null;
     this.#fallback = literal === null ? null : constantColumn(field.type, literal, 1);
@@ -208,11 +217,17 @@ export class Slot {
       case 'text': {
         const end = this.offsets[rows] as number;
         // A mostly empty buffer is not worth keeping alive.
-        const bytes = end * 2 < this.heap.length ? this.heap.slice(0, end) : this.heap.subarray(0, end);
+        const bytes =
+          end * 2 < this.heap.length ? this.heap.slice(0, end) : this.heap.subarray(0, end);
         return { tag: 'text', type, ...common, offsets: this.offsets.subarray(0, rows + 1), bytes };
       }
       case 'struct':
-        return { tag: 'struct', type, ...common, children: this.children.map((child) => child.finish(rows)) };
+        return {
+          tag: 'struct',
+          type,
+          ...common,
+          children: this.children.map((child) => child.finish(rows)),
+        };
       default: {
         const tag = type.tag === 'timestamp' ? 'timestamp' : 'int64';
         return { tag, type, ...common, words: this.words.subarray(0, rows * 2) };

@@ -36,7 +36,9 @@ export function sequenceLength(bytes: Uint8Array, at: number): number {
   if (lead >= 0xe0 && lead <= 0xef) {
     const lower = lead === 0xe0 ? 0xa0 : 0x80;
     const upper = lead === 0xed ? 0x9f : 0xbf;
-    return second >= lower && second <= upper && ((bytes[at + 2] as number) & 0xc0) === 0x80 ? 3 : 0;
+    return second >= lower && second <= upper && ((bytes[at + 2] as number) & 0xc0) === 0x80
+      ? 3
+      : 0;
   }
   if (lead >= 0xf0 && lead <= 0xf4) {
     const lower = lead === 0xf0 ? 0x90 : 0x80;
@@ -65,7 +67,16 @@ function hexUnit(bytes: Uint8Array, at: number): number {
 }
 
 const SIMPLE_ESCAPES = new Uint8Array(256);
-for (const [letter, byte] of Object.entries({ '"': 34, '\\': 92, '/': 47, b: 8, f: 12, n: 10, r: 13, t: 9 })) {
+for (const [letter, byte] of Object.entries({
+  '"': 34,
+  '\\': 92,
+  '/': 47,
+  b: 8,
+  f: 12,
+  n: 10,
+  r: 13,
+  t: 9,
+})) {
   SIMPLE_ESCAPES[letter.charCodeAt(0)] = byte;
 }
 
@@ -89,7 +100,8 @@ function readEscape(bytes: Uint8Array, at: number): number {
   }
   const paired = unit < 0xdc00 && bytes[at + 6] === 92 && bytes[at + 7] === 117;
   const low = paired ? hexUnit(bytes, at + 8) : -1;
-  if (low < 0xdc00 || low > 0xdfff) return fail(at, 'a surrogate without its other half is no character');
+  if (low < 0xdc00 || low > 0xdfff)
+    return fail(at, 'a surrogate without its other half is no character');
   escaped = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
   return at + 12;
 }
@@ -127,7 +139,12 @@ export const written = { end: 0 };
  *
  * @returns the position after the closing quote, or −1; `written.end` is the end in the target
  */
-export function readString(bytes: Uint8Array, at: number, target: Uint8Array, targetAt: number): number {
+export function readString(
+  bytes: Uint8Array,
+  at: number,
+  target: Uint8Array,
+  targetAt: number,
+): number {
   let from = at;
   let to = targetAt;
   for (;;) {

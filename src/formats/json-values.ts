@@ -56,7 +56,11 @@ const excerptDecoder = new TextDecoder();
 const nameDecoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
 
 /** Fraction digits that turn a number of each unit into microseconds. */
-const UNIT_SCALES: Readonly<Record<string, number>> = { unix_seconds: 6, unix_millis: 3, unix_micros: 0 };
+const UNIT_SCALES: Readonly<Record<string, number>> = {
+  unix_seconds: 6,
+  unix_millis: 3,
+  unix_micros: 0,
+};
 
 export class ValueReader {
   /** Faults of the row being read. */
@@ -89,7 +93,8 @@ export class ValueReader {
     const start = skipSpace(bytes, at);
     const byte = bytes[start] as number;
     if (byte === DOUBLE_QUOTE) return this.#readQuoted(bytes, start, slot, row);
-    if (byte === OPEN_BRACE && slot.kind === STRUCT_KIND) return this.#readStruct(bytes, start, slot, row);
+    if (byte === OPEN_BRACE && slot.kind === STRUCT_KIND)
+      return this.#readStruct(bytes, start, slot, row);
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       const end = skipValue(bytes, start, 0);
       if (end > 0) this.#mismatch(bytes, start, end, slot);
@@ -116,12 +121,18 @@ export class ValueReader {
     }
     // The rejected row is overwritten, but its text offsets must be sound until then.
     slot.setNull(row, this.#capacity);
-    if (!slot.nullable) this.fault('MISSING_REQUIRED', slot, `column ${slot.path} is NOT NULL and the row has no such key`);
+    if (!slot.nullable)
+      this.fault(
+        'MISSING_REQUIRED',
+        slot,
+        `column ${slot.path} is NOT NULL and the row has no such key`,
+      );
   }
 
   #setNull(slot: Slot, row: number): void {
     slot.setNull(row, this.#capacity);
-    if (!slot.nullable) this.fault('NULL_VIOLATION', slot, `column ${slot.path} is NOT NULL and the row says null`);
+    if (!slot.nullable)
+      this.fault('NULL_VIOLATION', slot, `column ${slot.path} is NOT NULL and the row says null`);
   }
 
   #excerpt(bytes: Uint8Array, from: number, to: number): string {
@@ -130,12 +141,20 @@ export class ValueReader {
   }
 
   #mismatch(bytes: Uint8Array, from: number, to: number, slot: Slot): void {
-    this.fault('TYPE_MISMATCH', slot, `${this.#excerpt(bytes, from, to)} is no ${typeName(slot.type)} (column ${slot.path})`);
+    this.fault(
+      'TYPE_MISMATCH',
+      slot,
+      `${this.#excerpt(bytes, from, to)} is no ${typeName(slot.type)} (column ${slot.path})`,
+    );
   }
 
   #outOfRange(bytes: Uint8Array, from: number, to: number, slot: Slot): void {
     const text = this.#excerpt(bytes, from, to);
-    this.fault('NUMERIC_OUT_OF_RANGE', slot, `${text} does not fit ${typeName(slot.type)} (column ${slot.path})`);
+    this.fault(
+      'NUMERIC_OUT_OF_RANGE',
+      slot,
+      `${text} does not fit ${typeName(slot.type)} (column ${slot.path})`,
+    );
   }
 
   /** A value in quotes: text, a timestamp, or a number sent as text so that no reader rounds it. */
@@ -149,7 +168,8 @@ export class ValueReader {
     if (end < 0) return -1;
     const size = written.end;
     if (slot.kind === TIMESTAMP_KIND) this.#readTime(size, slot, row);
-    else if (slot.kind === BOOLEAN_KIND || slot.kind === STRUCT_KIND) this.#mismatch(bytes, at, end, slot);
+    else if (slot.kind === BOOLEAN_KIND || slot.kind === STRUCT_KIND)
+      this.#mismatch(bytes, at, end, slot);
     else if (!isNumber(this.#scratch, size)) this.#mismatch(bytes, at, end, slot);
     else this.#readNumber(this.#scratch, 0, size, slot, row, true);
     return end;
@@ -163,7 +183,11 @@ export class ValueReader {
       slot.words[row * 2] = pair.low;
       slot.words[row * 2 + 1] = pair.high;
       this.#rememberMinute(size, slot);
-    } else if (isNumber(scratch, size) && this.#timestampFormat !== null && this.#timestampFormat !== 'rfc3339') {
+    } else if (
+      isNumber(scratch, size) &&
+      this.#timestampFormat !== null &&
+      this.#timestampFormat !== 'rfc3339'
+    ) {
       this.#readNumber(scratch, 0, size, slot, row, true);
     } else {
       this.#mismatch(scratch, 0, size, slot);
@@ -179,7 +203,14 @@ export class ValueReader {
   }
 
   /** The number text `[from, to)`; `quoted` when the row has it as a text. */
-  #readNumber(bytes: Uint8Array, from: number, to: number, slot: Slot, row: number, quoted: boolean): void {
+  #readNumber(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    slot: Slot,
+    row: number,
+    quoted: boolean,
+  ): void {
     switch (slot.kind) {
       case INT32_KIND:
       case INT64_KIND:
@@ -212,7 +243,8 @@ export class ValueReader {
     if (result === false) result = readWholeForm(bytes, from, to, this.#quad, pair);
     const isInt32 = slot.kind === INT32_KIND;
     if (result === false) this.#mismatch(bytes, from, to, slot);
-    else if (result === 'range' || (isInt32 && pair.high !== pair.low >> 31)) this.#outOfRange(bytes, from, to, slot);
+    else if (result === 'range' || (isInt32 && pair.high !== pair.low >> 31))
+      this.#outOfRange(bytes, from, to, slot);
     else if (isInt32) slot.words[row] = pair.low;
     else {
       slot.words[row * 2] = pair.low;
@@ -220,7 +252,14 @@ export class ValueReader {
     }
   }
 
-  #readUnixTime(bytes: Uint8Array, from: number, to: number, slot: Slot, row: number, quoted: boolean): void {
+  #readUnixTime(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    slot: Slot,
+    row: number,
+    quoted: boolean,
+  ): void {
     const format = this.#timestampFormat;
     if (format === null || format === 'rfc3339') {
       const text = this.#excerpt(bytes, from, to);
@@ -288,7 +327,9 @@ export class ValueReader {
     slot.clearNull(row);
     if (this.faults.length === 0) return;
     const within = `${slot.path}.`;
-    this.faults = this.faults.filter((fault) => fault.slot !== slot && !fault.slot?.path.startsWith(within));
+    this.faults = this.faults.filter(
+      (fault) => fault.slot !== slot && !fault.slot?.path.startsWith(within),
+    );
   }
 }
 
@@ -333,7 +374,8 @@ function divideByThousand(quad: Int32Array): void {
   let rest = 0;
   for (let word = 3; word >= 0; word--) {
     // The top word is signed; below it rest is in [0, 1000).
-    const value = rest * 4294967296 + (word === 3 ? (quad[3] as number) : (quad[word] as number) >>> 0);
+    const value =
+      rest * 4294967296 + (word === 3 ? (quad[3] as number) : (quad[word] as number) >>> 0);
     const quotient = Math.floor(value / 1000);
     rest = value - quotient * 1000;
     quad[word] = quotient | 0;

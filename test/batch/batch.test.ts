@@ -7,8 +7,23 @@ import type { BooleanColumn, Column } from '../../src/batch/column.ts';
 import { partitionBatch } from '../../src/batch/partition.ts';
 import { compareValues, equalRows } from '../../src/batch/row-equal.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
-import { filterBatch, filterBatchWhere, sliceBatch, takeBatch, takeColumn } from '../../src/batch/take.ts';
-import { BOOLEAN, FLOAT64, INT32, INT64, TEXT, TIMESTAMP, WINDOW, decimalType } from '../../src/batch/types.ts';
+import {
+  filterBatch,
+  filterBatchWhere,
+  sliceBatch,
+  takeBatch,
+  takeColumn,
+} from '../../src/batch/take.ts';
+import {
+  BOOLEAN,
+  FLOAT64,
+  INT32,
+  INT64,
+  TEXT,
+  TIMESTAMP,
+  WINDOW,
+  decimalType,
+} from '../../src/batch/types.ts';
 import { columnFromValues, rowsOf, valueAt } from '../../src/batch/values.ts';
 import { keyRangeOf } from '../../src/base/hash.ts';
 import { anySample, anyType, anyValue } from './arbitrary.ts';
@@ -18,14 +33,22 @@ import type { RecordBatch } from '../../src/batch/record-batch.ts';
 /** Everything observable of a batch, as plain values. */
 const seen = (sample: Sample, batch: RecordBatch): unknown => ({
   rows: rowsOf(batch, sample.schema),
-  times: batch.eventTime === null ? null : rowsOf({ ...batch, columns: [batch.eventTime] }, [{ name: 't', type: TIMESTAMP, nullable: false }]),
+  times:
+    batch.eventTime === null
+      ? null
+      : rowsOf({ ...batch, columns: [batch.eventTime] }, [
+          { name: 't', type: TIMESTAMP, nullable: false },
+        ]),
   retract: batch.retract === null ? null : [...batch.retract],
 });
 
 /** What picking these rows must give, worked out on plain values. */
 const picked = (sample: Sample, indices: readonly number[]): unknown => ({
   rows: indices.map((index) => sample.rows[index]),
-  times: sample.batch.eventTime === null ? null : indices.map((index) => ({ t: (BigInt(index) << 32n) + BigInt(index * 7 + 1) })),
+  times:
+    sample.batch.eventTime === null
+      ? null
+      : indices.map((index) => ({ t: (BigInt(index) << 32n) + BigInt(index * 7 + 1) })),
   retract: sample.batch.retract === null ? null : indices.map((index) => (index % 3 === 0 ? 1 : 0)),
 });
 
@@ -42,7 +65,8 @@ test('values put into a batch come out again', () => {
 test('taking rows gives those rows in that order', () => {
   fc.assert(
     fc.property(anySample, fc.array(fc.nat(), { maxLength: 30 }), (sample, wanted) => {
-      const indices = sample.rows.length === 0 ? [] : wanted.map((index) => index % sample.rows.length);
+      const indices =
+        sample.rows.length === 0 ? [] : wanted.map((index) => index % sample.rows.length);
       const taken = takeBatch(sample.batch, Int32Array.from(indices), indices.length);
       expect(seen(sample, taken)).toEqual(picked(sample, indices));
     }),
@@ -52,11 +76,18 @@ test('taking rows gives those rows in that order', () => {
 test('a negative index takes a NULL', () => {
   fc.assert(
     fc.property(
-      anyType.chain((type) => fc.tuple(fc.constant(type), fc.array(anyValue(type), { minLength: 1, maxLength: 9 }))),
+      anyType.chain((type) =>
+        fc.tuple(fc.constant(type), fc.array(anyValue(type), { minLength: 1, maxLength: 9 })),
+      ),
       ([type, values]) => {
         const indices = Int32Array.from([-1, 0, -1, values.length - 1]);
         const taken = takeColumn(columnFromValues(type, values), indices, 4);
-        expect([0, 1, 2, 3].map((row) => valueAt(taken, row))).toEqual([null, values[0], null, values.at(-1)]);
+        expect([0, 1, 2, 3].map((row) => valueAt(taken, row))).toEqual([
+          null,
+          values[0],
+          null,
+          values.at(-1),
+        ]);
       },
     ),
   );
@@ -65,15 +96,26 @@ test('a negative index takes a NULL', () => {
 test('slices of a batch joined again give the batch', () => {
   fc.assert(
     fc.property(anySample, fc.array(fc.nat(40), { maxLength: 4 }), (sample, cuts) => {
-      const bounds = [0, ...cuts.map((cut) => Math.min(cut, sample.rows.length)), sample.rows.length].sort((a, b) => a - b);
-      const parts = bounds.slice(1).map((to, index) => sliceBatch(sample.batch, bounds[index] as number, to));
+      const bounds = [
+        0,
+        ...cuts.map((cut) => Math.min(cut, sample.rows.length)),
+        sample.rows.length,
+      ].sort((a, b) => a - b);
+      const parts = bounds
+        .slice(1)
+        .map((to, index) => sliceBatch(sample.batch, bounds[index] as number, to));
       expect(seen(sample, concatBatches(parts))).toEqual(picked(sample, all(sample)));
       for (const [index, part] of parts.entries()) {
-        expect(seen(sample, part)).toEqual(picked(sample, all(sample).slice(bounds[index], bounds[index + 1])));
+        expect(seen(sample, part)).toEqual(
+          picked(sample, all(sample).slice(bounds[index], bounds[index + 1])),
+        );
         // A slice is a batch like any other: taking and slicing it again must work.
         const again = sliceBatch(part, part.rows >> 1, part.rows);
         expect(seen(sample, again)).toEqual(
-          picked(sample, all(sample).slice((bounds[index] as number) + (part.rows >> 1), bounds[index + 1])),
+          picked(
+            sample,
+            all(sample).slice((bounds[index] as number) + (part.rows >> 1), bounds[index + 1]),
+          ),
         );
       }
     }),
@@ -82,26 +124,38 @@ test('slices of a batch joined again give the batch', () => {
 
 test('filters keep the rows that are kept, and a NULL condition keeps nothing', () => {
   fc.assert(
-    fc.property(anySample, fc.array(fc.constantFrom(true, false, null), { minLength: 40, maxLength: 40 }), (sample, flags) => {
-      const kept = all(sample).filter((index) => flags[index] === true);
-      const bytes = Uint8Array.from(sample.rows, (_, index) => (flags[index] === true ? 2 : 0));
-      expect(seen(sample, filterBatch(sample.batch, bytes))).toEqual(picked(sample, kept));
-      const condition = columnFromValues(BOOLEAN, flags.slice(0, sample.rows.length)) as BooleanColumn;
-      expect(seen(sample, filterBatchWhere(sample.batch, condition))).toEqual(picked(sample, kept));
-    }),
+    fc.property(
+      anySample,
+      fc.array(fc.constantFrom(true, false, null), { minLength: 40, maxLength: 40 }),
+      (sample, flags) => {
+        const kept = all(sample).filter((index) => flags[index] === true);
+        const bytes = Uint8Array.from(sample.rows, (_, index) => (flags[index] === true ? 2 : 0));
+        expect(seen(sample, filterBatch(sample.batch, bytes))).toEqual(picked(sample, kept));
+        const condition = columnFromValues(
+          BOOLEAN,
+          flags.slice(0, sample.rows.length),
+        ) as BooleanColumn;
+        expect(seen(sample, filterBatchWhere(sample.batch, condition))).toEqual(
+          picked(sample, kept),
+        );
+      },
+    ),
   );
 });
 
 test('a builder can be used again after its column was handed on', () => {
   fc.assert(
     fc.property(
-      anyType.chain((type) => fc.tuple(fc.constant(type), fc.array(anyValue(type)), fc.array(anyValue(type)))),
+      anyType.chain((type) =>
+        fc.tuple(fc.constant(type), fc.array(anyValue(type)), fc.array(anyValue(type))),
+      ),
       ([type, first, second]) => {
         const builder = makeBuilder(type, 1);
         const source = columnFromValues(type, [...first, ...second]);
         for (let row = 0; row < first.length; row++) builder.appendFrom(source, row);
         const one = builder.finish();
-        for (let row = 0; row < second.length; row++) builder.appendFrom(source, first.length + row);
+        for (let row = 0; row < second.length; row++)
+          builder.appendFrom(source, first.length + row);
         const two = builder.finish();
         expect(first.map((_, row) => valueAt(one, row))).toEqual(first);
         expect(second.map((_, row) => valueAt(two, row))).toEqual(second);
@@ -112,15 +166,22 @@ test('a builder can be used again after its column was handed on', () => {
 });
 
 test('constant, empty and NULL columns hold what they say', () => {
-  const values = (column: Column): unknown[] => Array.from({ length: column.length }, (_, row) => valueAt(column, row));
-  expect(values(constantColumn(INT64, '-9223372036854775808', 3))).toEqual([-(2n ** 63n), -(2n ** 63n), -(2n ** 63n)]);
+  const values = (column: Column): unknown[] =>
+    Array.from({ length: column.length }, (_, row) => valueAt(column, row));
+  expect(values(constantColumn(INT64, '-9223372036854775808', 3))).toEqual([
+    -(2n ** 63n),
+    -(2n ** 63n),
+    -(2n ** 63n),
+  ]);
   expect(values(constantColumn(INT32, -7, 2))).toEqual([-7, -7]);
   expect(values(constantColumn(BOOLEAN, true, 9))).toEqual(new Array(9).fill(true));
   expect(values(constantColumn(BOOLEAN, false, 9))).toEqual(new Array(9).fill(false));
   expect(values(constantColumn(FLOAT64, 'NaN', 2))).toEqual([NaN, NaN]);
   expect(values(constantColumn(FLOAT64, '-Infinity', 1))).toEqual([-Infinity]);
   expect(values(constantColumn(TEXT, 'aé😀', 3))).toEqual(['aé😀', 'aé😀', 'aé😀']);
-  expect(values(constantColumn(decimalType(38, 2), '-12345678901234567890', 2))).toEqual(new Array(2).fill('-123456789012345678.90'));
+  expect(values(constantColumn(decimalType(38, 2), '-12345678901234567890', 2))).toEqual(
+    new Array(2).fill('-123456789012345678.90'),
+  );
   expect(values(constantColumn(TIMESTAMP, '1', 1))).toEqual([1n]);
   for (const type of [BOOLEAN, INT32, INT64, FLOAT64, TEXT, TIMESTAMP, decimalType(5, 2), WINDOW]) {
     expect(emptyColumn(type).length).toBe(0);
@@ -144,19 +205,38 @@ test('equal rows hash equal wherever they stand, and most others do not', () => 
       expect(hashesOf(reversed.columns, batch.rows).reverse()).toEqual(hashes);
       for (let at = 1; at < batch.rows; at++) {
         const equal = equalRows(batch.columns, at, batch.columns, at - 1);
-        expect(equal).toBe(sample.schema.every((_, index) => compareValues(batch.columns[index] as Column, at, batch.columns[index] as Column, at - 1) === 0));
+        expect(equal).toBe(
+          sample.schema.every(
+            (_, index) =>
+              compareValues(
+                batch.columns[index] as Column,
+                at,
+                batch.columns[index] as Column,
+                at - 1,
+              ) === 0,
+          ),
+        );
         if (equal) expect(hashes[at]).toBe(hashes[at - 1]);
       }
     }),
   );
-  const many = columnFromValues(INT64, Array.from({ length: 5000 }, (_, index) => BigInt(index)));
+  const many = columnFromValues(
+    INT64,
+    Array.from({ length: 5000 }, (_, index) => BigInt(index)),
+  );
   expect(new Set(hashesOf([many], 5000)).size).toBeGreaterThan(4990);
 });
 
 test('the two zeros hash equal, all NaN hash equal, and NULL is a value of its own', () => {
   const cells = new Float64Array([0, -0, NaN, NaN]);
   new Uint32Array(cells.buffer)[6] = 0x1234;
-  const column: Column = { tag: 'float64', type: FLOAT64, length: 4, validity: null, values: cells };
+  const column: Column = {
+    tag: 'float64',
+    type: FLOAT64,
+    length: 4,
+    validity: null,
+    values: cells,
+  };
   const [zero, minus, nan, other] = hashesOf([column], 4);
   expect([minus, other]).toEqual([zero, nan]);
   expect(compareValues(column, 0, column, 1)).toBe(0);
@@ -210,11 +290,24 @@ test('the hash of each type is what it was when state was first written', () => 
 
 test('order is by value: NULL last, NaN after every number, text by code point', () => {
   const order = (column: Column): number[] =>
-    Array.from({ length: column.length }, (_, row) => row).sort((left, right) => compareValues(column, left, column, right));
+    Array.from({ length: column.length }, (_, row) => row).sort((left, right) =>
+      compareValues(column, left, column, right),
+    );
   expect(order(columnFromValues(FLOAT64, [NaN, null, Infinity, -1, 0]))).toEqual([3, 4, 2, 0, 1]);
   expect(order(columnFromValues(TEXT, ['😀', '｡', 'a', 'ab', '']))).toEqual([4, 2, 3, 1, 0]);
-  expect(order(columnFromValues(INT64, [1n, -1n, 2n ** 32n, -(2n ** 32n), 2n ** 31n]))).toEqual([3, 1, 0, 4, 2]);
-  expect(order(columnFromValues(decimalType(38, 0), ['10', '-10', `1${'0'.repeat(37)}`, `-1${'0'.repeat(37)}`]))).toEqual([3, 1, 0, 2]);
+  expect(order(columnFromValues(INT64, [1n, -1n, 2n ** 32n, -(2n ** 32n), 2n ** 31n]))).toEqual([
+    3, 1, 0, 4, 2,
+  ]);
+  expect(
+    order(
+      columnFromValues(decimalType(38, 0), [
+        '10',
+        '-10',
+        `1${'0'.repeat(37)}`,
+        `-1${'0'.repeat(37)}`,
+      ]),
+    ),
+  ).toEqual([3, 1, 0, 2]);
   expect(order(columnFromValues(BOOLEAN, [true, false]))).toEqual([1, 0]);
 });
 
@@ -227,7 +320,9 @@ test('partitions hold every row once, in order, with its owner', () => {
       expect(parts).toHaveLength(count);
       for (const [owner, part] of parts.entries()) {
         const { lower, upper } = keyRangeOf(owner, count);
-        const mine = all(sample).filter((row) => (hashes[row] as number) >= lower && (hashes[row] as number) < upper);
+        const mine = all(sample).filter(
+          (row) => (hashes[row] as number) >= lower && (hashes[row] as number) < upper,
+        );
         if (part === null) expect(mine).toEqual([]);
         else expect(seen(sample, part)).toEqual(picked(sample, mine));
       }

@@ -23,9 +23,13 @@ test('a batch survives the wire whole, also a slice and at any byte position', (
       expect(received.rows).toBe(sent.rows);
       expect(rowsOf(received, sample.schema)).toEqual(sample.rows.slice(cut));
       expect(times(received.eventTime)).toEqual(times(sent.eventTime));
-      expect(received.retract === null ? null : [...received.retract]).toEqual(sent.retract === null ? null : [...sent.retract]);
+      expect(received.retract === null ? null : [...received.retract]).toEqual(
+        sent.retract === null ? null : [...sent.retract],
+      );
       // What was received can be sent on.
-      expect(rowsOf(decodeBatch(sample.schema, encodeBatch(sample.schema, received)), sample.schema)).toEqual(sample.rows.slice(cut));
+      expect(
+        rowsOf(decodeBatch(sample.schema, encodeBatch(sample.schema, received)), sample.schema),
+      ).toEqual(sample.rows.slice(cut));
     }),
   );
 });
@@ -35,7 +39,11 @@ const schema: Schema = [
   { name: 'at', type: TIMESTAMP, nullable: true },
   { name: 'name', type: TEXT, nullable: true },
   { name: 'price', type: decimalType(10, 2), nullable: true },
-  { name: 'pair', type: { tag: 'struct', fields: [{ name: 'x', type: INT32, nullable: true }] }, nullable: true },
+  {
+    name: 'pair',
+    type: { tag: 'struct', fields: [{ name: 'x', type: INT32, nullable: true }] },
+    nullable: true,
+  },
 ];
 
 test('another Arrow reader sees the names, types and values', () => {
@@ -44,8 +52,12 @@ test('another Arrow reader sees the names, types and values', () => {
     { id: -1n, at: null, name: null, price: null, pair: null },
   ]);
   const eventTime = columnFromValues(TIMESTAMP, [1n, 2n]) as Int64Column;
-  const table = tableFromIPC(encodeBatch(schema, { ...batch, eventTime, retract: Uint8Array.of(0, 1) }));
-  expect(table.schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)} ${nullable}`)).toEqual([
+  const table = tableFromIPC(
+    encodeBatch(schema, { ...batch, eventTime, retract: Uint8Array.of(0, 1) }),
+  );
+  expect(
+    table.schema.fields.map(({ name, type, nullable }) => `${name} ${String(type)} ${nullable}`),
+  ).toEqual([
     'id Int64 false',
     'at Timestamp<MICROSECOND> true',
     'name Utf8 true',
@@ -56,18 +68,26 @@ test('another Arrow reader sees the names, types and values', () => {
   ]);
   expect([table.getChild('id')?.get(0), table.getChild('id')?.get(1)]).toEqual([2n ** 60n, -1n]);
   expect([table.getChild('name')?.get(0), table.getChild('name')?.get(1)]).toEqual(['é', null]);
-  expect([table.getChild('_retract')?.get(0), table.getChild('_retract')?.get(1)]).toEqual([false, true]);
+  expect([table.getChild('_retract')?.get(0), table.getChild('_retract')?.get(1)]).toEqual([
+    false,
+    true,
+  ]);
   expect(table.getChild('pair')?.get(0)?.toJSON()).toEqual({ x: 5 });
   expect(table.getChild('pair')?.get(1)).toBeNull();
   expect([...(table.getChild('price')?.get(0) as Uint32Array)]).toEqual([150, 0, 0, 0]);
 });
 
 test('a batch without columns keeps its count of rows', () => {
-  expect(decodeBatch([], encodeBatch([], { rows: 3, columns: [], eventTime: null, retract: null })).rows).toBe(3);
+  expect(
+    decodeBatch([], encodeBatch([], { rows: 3, columns: [], eventTime: null, retract: null })).rows,
+  ).toBe(3);
 });
 
 test('bytes of another schema and damaged bytes are refused with a code', () => {
-  const encoded = encodeBatch([{ name: 'a', type: INT32, nullable: true }], batchFromRows([{ name: 'a', type: INT32, nullable: true }], [{ a: 1 }]));
+  const encoded = encodeBatch(
+    [{ name: 'a', type: INT32, nullable: true }],
+    batchFromRows([{ name: 'a', type: INT32, nullable: true }], [{ a: 1 }]),
+  );
   const refused = expect.objectContaining({ code: 'INTERNAL' });
   expect(() => decodeBatch([{ name: 'a', type: INT64, nullable: true }], encoded)).toThrow(refused);
   expect(() => decodeBatch(schema, encoded)).toThrow(refused);

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decimalText, readDecimal } from '../../src/batch/decimal-text.ts';
 import { readInt64, writeInt32, writeInt64 } from '../../src/batch/int-text.ts';
-import { daysOfDate, dateOfDays, readTimestamp, timestampText } from '../../src/batch/timestamp-text.ts';
+import {
+  daysOfDate,
+  dateOfDays,
+  readTimestamp,
+  timestampText,
+} from '../../src/batch/timestamp-text.ts';
 import { bigintOfPair, bigintOfQuad } from '../../src/batch/words.ts';
 import { INT64_MAX, INT64_MIN, anyInt64, scaledText } from './arbitrary.ts';
 
@@ -25,7 +30,8 @@ test('an int64 is printed digit for digit', () => {
     { numRuns: 3000 },
   );
   for (let power = 1n; power < 10n ** 18n; power *= 10n) {
-    for (const value of [power - 1n, power, power + 1n, -power, 1n - power]) expect(int64Text(value)).toBe(value.toString());
+    for (const value of [power - 1n, power, power + 1n, -power, 1n - power])
+      expect(int64Text(value)).toBe(value.toString());
   }
 });
 
@@ -42,7 +48,17 @@ test('digits are read as int64 exactly and refused beyond its range', () => {
   const anyDigits = fc.oneof(
     anyInt64.map(String),
     fc.bigInt({ min: INT64_MIN * 3n, max: INT64_MAX * 3n }).map(String),
-    fc.constantFrom(`${INT64_MAX + 1n}`, `${INT64_MIN - 1n}`, '000000000000000000000000000000012', '-0', '+7', '', '-', '1x', '1.0'),
+    fc.constantFrom(
+      `${INT64_MAX + 1n}`,
+      `${INT64_MIN - 1n}`,
+      '000000000000000000000000000000012',
+      '-0',
+      '+7',
+      '',
+      '-',
+      '1x',
+      '1.0',
+    ),
   );
   fc.assert(
     fc.property(anyDigits, (text) => {
@@ -55,7 +71,11 @@ test('digits are read as int64 exactly and refused beyond its range', () => {
       }
       const value = BigInt(text.replace('+', ''));
       if (value < INT64_MIN || value > INT64_MAX) expect(result).toBe('range');
-      else expect([result, bigintOfPair(Int32Array.of(pair.low, pair.high), 0)]).toEqual([true, value]);
+      else
+        expect([result, bigintOfPair(Int32Array.of(pair.low, pair.high), 0)]).toEqual([
+          true,
+          value,
+        ]);
     }),
     { numRuns: 3000 },
   );
@@ -85,8 +105,9 @@ test('decimals are read exactly, rounded half away from zero and refused beyond 
       fc.option(fc.oneof(digits, nines, fc.constantFrom('5', '49', '005')), { nil: '' }),
       fc.option(fc.integer({ min: -60, max: 60 }), { nil: null, freq: 3 }),
     )
-    .map(([sign, whole, fraction, exponent]) =>
-      `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`,
+    .map(
+      ([sign, whole, fraction, exponent]) =>
+        `${sign}${whole}${fraction === '' ? '' : `.${fraction}`}${exponent === null ? '' : `e${exponent}`}`,
     );
   const anyShape = fc
     .integer({ min: 1, max: 38 })
@@ -125,7 +146,9 @@ test('dates and day numbers agree with the calendar of the language for a millio
         month: date.getUTCMonth() + 1,
         day: date.getUTCDate(),
       });
-      expect(daysOfDate(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate())).toBe(days);
+      expect(daysOfDate(date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate())).toBe(
+        days,
+      );
     }),
     { numRuns: 3000 },
   );
@@ -134,7 +157,9 @@ test('dates and day numbers agree with the calendar of the language for a millio
 function read(text: string): bigint | null {
   const bytes = encoder.encode(text);
   const pair = { low: 0, high: 0 };
-  return readTimestamp(bytes, 0, bytes.length, pair) ? bigintOfPair(Int32Array.of(pair.low, pair.high), 0) : null;
+  return readTimestamp(bytes, 0, bytes.length, pair)
+    ? bigintOfPair(Int32Array.of(pair.low, pair.high), 0)
+    : null;
 }
 
 test('timestamps print without a zone and with a fraction only when there is one', () => {
@@ -148,15 +173,20 @@ test('timestamps print without a zone and with a fraction only when there is one
 
 test('a printed timestamp reads back as itself over the whole range', () => {
   fc.assert(
-    fc.property(fc.oneof(anyInt64, fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n })), (micros) => {
-      const text = timestampText(micros);
-      // Six year digits reach as far as int64 micros do.
-      expect(read(text)).toBe(micros);
-      if (micros > -8_640_000_000_000_000_000n && micros < 8_640_000_000_000_000_000n) {
-        const millis = micros >= 0n ? micros / 1000n : -((-micros + 999n) / 1000n);
-        expect(text.slice(0, -7).startsWith(new Date(Number(millis)).toISOString().slice(0, 10))).toBe(true);
-      }
-    }),
+    fc.property(
+      fc.oneof(anyInt64, fc.bigInt({ min: -(10n ** 17n), max: 10n ** 17n })),
+      (micros) => {
+        const text = timestampText(micros);
+        // Six year digits reach as far as int64 micros do.
+        expect(read(text)).toBe(micros);
+        if (micros > -8_640_000_000_000_000_000n && micros < 8_640_000_000_000_000_000n) {
+          const millis = micros >= 0n ? micros / 1000n : -((-micros + 999n) / 1000n);
+          expect(
+            text.slice(0, -7).startsWith(new Date(Number(millis)).toISOString().slice(0, 10)),
+          ).toBe(true);
+        }
+      },
+    ),
     { numRuns: 3000 },
   );
 });

@@ -1,0 +1,294 @@
+/**
+ * Columns to NDJSON bytes: one object a row, every column named, NULL written as null.
+ *
+ * Integers and decimals keep every digit, doubles are the shortest text that reads back as
+ * themselves, timestamps are ISO text without zone unless the format declares a unit. NaN and the
+ * infinities, which JSON does not have, become null and are counted in `nonFinite`.
+ */
+import { bitAt } from '../batch/column.ts';
+import type { Column, Float64Column, Int64Column, TextColumn } from '../batch/column.ts';
+import { writeDecimal } from '../batch/decimal-text.ts';
+import { writeInt32, writeInt64 } from '../batch/int-text.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { equalRows } from '../batch/row-equal.ts';
+import { writeTimestamp } from '../batch/timestamp-text.ts';
+import type { Field, Schema } from '../batch/types.ts';
+import { bigintOfPair } from '../batch/words.ts';
+import { ByteWriter } from './byte-writer.ts';
+import type { FormatSpec, TimestampFormat } from './format.ts';
+import { BYTE_CLASS, CONTROL, ESCAPE, QUOTE } from './json-strings.ts';
+
+/** The longest text of any value but text: a decimal in quotes. */
+const VALUE_BYTES_MAX = 48;
+
+const encoder = new TextEncoder();
+const ascii = (text: string): Uint8Array => encoder.encode(text);
+
+const NULL = ascii('null');
+const TRUE = ascii('true');
+const FALSE = ascii('false');
+const ROW_END = ascii('}\n');
+const HEX = ascii('0123456789abcdef');
+
+const CHANGE_START = ascii('{"before":');
+const CHANGE_AFTER = ascii(',"after":');
+const CHANGE_OPS = { c: ascii(',"op":"c"}\n'), d: ascii(',"op":"d"}\n'), u: ascii(',"op":"u"}\n') };
+
+/** The letters of short escapes, by control byte. */
+const SHORT_ESCAPES = new Uint8Array(32);
+for (const [byte, letter] of [
+  [8, 'b'],
+  [9, 't'],
+  [10, 'n'],
+  [12, 'f'],
+  [13, 'r'],
+] as const) {
+  SHORT_ESCAPES[byte] = letter.charCodeAt(0);
+}
+
+/** A field with its key as it is written: `{"name":` or `,"name":`. */
+type Key = { bytes: Uint8Array; children: readonly Key[] };
+
+function keyOf(field: Field, index: number): Key {
+  const { type } = field;
+  return {
+    bytes: ascii(`${index === 0 ? '{' : ','}${JSON.stringify(field.name)}:`),
+    children: type.tag === 'struct' ? type.fields.map(keyOf) : [],
+  };
+}
+
+const UNIT_DIVISORS: Readonly<Record<string, bigint>> = {
+  unix_seconds: 1_000_000n,
+  unix_millis: 1000n,
+  unix_micros: 1n,
+};
+
+export class JsonEncoder {
+  /** Values so far that JSON cannot express and that were written as null. */
+  nonFinite = 0;
+  readonly #keys: readonly Key[];
+  readonly #quotedDecimals: boolean;
+  readonly #unit: TimestampFormat | null;
+  #writer = new ByteWriter(0);
+  /** Bytes of a row, for the size of the next buffer. */
+  #rowBytes = 64;
+
+  constructor(schema: Schema, spec: FormatSpec) {
+    this.#keys = schema.map(keyOf);
+    this.#quotedDecimals = spec.decimalEncoding === 'string';
+    this.#unit = spec.timestampFormat === 'rfc3339' ? null : spec.timestampFormat;
+  }
+
+  /** The rows as NDJSON, each with its LF. */
+  encode(batch: RecordBatch): Uint8Array {
+    this.#start(batch.rows);
+    const { columns } = batch;
+    for (let row = 0; row < batch.rows; row++) {
+      this.#putObject(this.#keys, columns, row);
+      this.#writer.put(ROW_END.subarray(1));
+    }
+    return this.#finish(batch.rows);
+  }
+
+  /**
+   * The rows as changes: `{"before":…,"after":…,"op":…}`, where an append is `c` and a retraction
+   * `d`. With `keyColumns` a retraction directly followed by an append of the same key is one `u`.
+   */
+  encodeChanges(batch: RecordBatch, keyColumns: readonly number[] = []): Uint8Array {
+    this.#start(batch.rows);
+    const keys = keyColumns.map((index) => batch.columns[index] as Column);
+    const { retract } = batch;
+    for (let row = 0; row < batch.rows; row++) {
+      if (retract === null || retract[row] === 0) {
+        this.#putChange(batch.columns, -1, row, CHANGE_OPS.c);
+        continue;
+      }
+      const replaced =
+        keys.length > 0 &&
+        row + 1 < batch.rows &&
+        retract[row + 1] === 0 &&
+        equalRows(keys, row, keys, row + 1);
+      this.#putChange(
+        batch.columns,
+        row,
+        replaced ? row + 1 : -1,
+        replaced ? CHANGE_OPS.u : CHANGE_OPS.d,
+      );
+      if (replaced) row++;
+    }
+    return this.#finish(batch.rows);
+  }
+
+  #start(rows: number): void {
+    this.#writer = new ByteWriter(Math.ceil(rows * this.#rowBytes * 1.1) + 256);
+  }
+
+  #finish(rows: number): Uint8Array {
+    const bytes = this.#writer.finish();
+    this.#writer = new ByteWriter(0);
+    if (rows > 0) this.#rowBytes = bytes.length / rows;
+    return bytes;
+  }
+
+  #putChange(columns: readonly Column[], before: number, after: number, op: Uint8Array): void {
+    this.#writer.put(CHANGE_START);
+    if (before < 0) this.#writer.put(NULL);
+    else this.#putObject(this.#keys, columns, before);
+    this.#writer.put(CHANGE_AFTER);
+    if (after < 0) this.#writer.put(NULL);
+    else this.#putObject(this.#keys, columns, after);
+    this.#writer.put(op);
+  }
+
+  #putObject(keys: readonly Key[], columns: readonly Column[], row: number): void {
+    const writer = this.#writer;
+    if (keys.length === 0) {
+      writer.reserve(1);
+      writer.bytes[writer.length++] = 123;
+    }
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as Key;
+      writer.reserve(key.bytes.length + VALUE_BYTES_MAX);
+      const { bytes } = key;
+      const target = writer.bytes;
+      let at = writer.length;
+      for (let from = 0; from < bytes.length; from++) target[at++] = bytes[from] as number;
+      writer.length = at;
+      this.#putValue(key, columns[index] as Column, row);
+    }
+    writer.reserve(1);
+    writer.bytes[writer.length++] = 125;
+  }
+
+  /** Writes one value; `VALUE_BYTES_MAX` bytes are reserved. */
+  #putValue(key: Key, column: Column, row: number): void {
+    const writer = this.#writer;
+    if (column.validity !== null && !bitAt(column.validity, row)) {
+      writer.put(NULL);
+      return;
+    }
+    switch (column.tag) {
+      case 'boolean':
+        writer.put(bitAt(column.bits, row) ? TRUE : FALSE);
+        return;
+      case 'int32':
+        writer.length = writeInt32(writer.bytes, writer.length, column.values[row] as number);
+        return;
+      case 'int64': {
+        const { words } = column;
+        writer.length = writeInt64(
+          writer.bytes,
+          writer.length,
+          words[row * 2] as number,
+          words[row * 2 + 1] as number,
+        );
+        return;
+      }
+      case 'timestamp':
+        this.#putTimestamp(column, row);
+        return;
+      case 'float64':
+        this.#putFloat(column, row);
+        return;
+      case 'decimal':
+        if (this.#quotedDecimals) writer.bytes[writer.length++] = 34;
+        writer.length = writeDecimal(
+          writer.bytes,
+          writer.length,
+          column.words,
+          row * 4,
+          column.type.scale,
+        );
+        if (this.#quotedDecimals) writer.bytes[writer.length++] = 34;
+        return;
+      case 'text':
+        this.#putText(column, row);
+        return;
+      case 'struct':
+        this.#putObject(key.children, column.children, row);
+    }
+  }
+
+  #putTimestamp(column: Int64Column, row: number): void {
+    const writer = this.#writer;
+    const low = column.words[row * 2] as number;
+    const high = column.words[row * 2 + 1] as number;
+    if (this.#unit === null) {
+      writer.bytes[writer.length++] = 34;
+      writer.length = writeTimestamp(writer.bytes, writer.length, low, high);
+      writer.bytes[writer.length++] = 34;
+    } else if (this.#unit === 'unix_micros') {
+      writer.length = writeInt64(writer.bytes, writer.length, low, high);
+    } else {
+      writer.put(ascii(unitText(bigintOfPair(column.words, row * 2), this.#unit)));
+    }
+  }
+
+  #putFloat(column: Float64Column, row: number): void {
+    const writer = this.#writer;
+    const value = column.values[row] as number;
+    if (value === (value | 0) && (value !== 0 || 1 / value > 0)) {
+      writer.length = writeInt32(writer.bytes, writer.length, value);
+      return;
+    }
+    if (!Number.isFinite(value)) {
+      this.nonFinite++;
+      writer.put(NULL);
+      return;
+    }
+    const text = value === 0 ? '-0' : String(value);
+    const target = writer.bytes;
+    let at = writer.length;
+    for (let index = 0; index < text.length; index++) target[at++] = text.charCodeAt(index);
+    writer.length = at;
+  }
+
+  #putText(column: TextColumn, row: number): void {
+    const start = column.offsets[row] as number;
+    const end = column.offsets[row + 1] as number;
+    const writer = this.#writer;
+    // A control character takes six bytes.
+    writer.reserve((end - start) * 6 + 2);
+    const source = column.bytes;
+    const target = writer.bytes;
+    let at = writer.length;
+    target[at++] = 34;
+    for (let from = start; from < end; from++) {
+      const byte = source[from] as number;
+      const kind = BYTE_CLASS[byte] as number;
+      if (kind === QUOTE || kind === ESCAPE) target[at++] = 92;
+      if (kind === CONTROL) at = writeControl(target, at, byte);
+      else target[at++] = byte;
+    }
+    target[at++] = 34;
+    writer.length = at;
+  }
+}
+
+function writeControl(target: Uint8Array, at: number, byte: number): number {
+  target[at] = 92;
+  const short = SHORT_ESCAPES[byte] as number;
+  if (short !== 0) {
+    target[at + 1] = short;
+    return at + 2;
+  }
+  target[at + 1] = 117;
+  target[at + 2] = 48;
+  target[at + 3] = 48;
+  target[at + 4] = HEX[byte >> 4] as number;
+  target[at + 5] = HEX[byte & 15] as number;
+  return at + 6;
+}
+
+/** Micros in a declared unit; the part below one unit is a fraction, so that nothing is lost. */
+function unitText(micros: bigint, unit: TimestampFormat): string {
+  if (unit === 'unix_nanos') return String(micros * 1000n);
+  const divisor = UNIT_DIVISORS[unit] as bigint;
+  const magnitude = micros < 0n ? -micros : micros;
+  const fraction = magnitude % divisor;
+  const whole = `${micros < 0n ? '-' : ''}${magnitude / divisor}`;
+  if (fraction === 0n) return whole;
+  return `${whole}.${String(fraction)
+    .padStart(String(divisor).length - 1, '0')
+    .replace(/0+$/, '')}`;
+}
