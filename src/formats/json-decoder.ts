@@ -134,7 +134,7 @@ export class JsonDecoder {
   #start(size: number, rowsMax: number): void {
     const rows = Math.min(rowsMax, Math.ceil((size / this.#rowBytes) * 1.1) + 8);
     this.#capacity = Math.max(1, rows);
-    for (const slot of this.#slots) slot.start(this.#capacity, 256);
+    for (const slot of this.#slots) slot.start(this.#capacity, this.#rowBytes);
     this.#errors = [];
     this.#unknownCounts = new Map();
     this.#unknownFields = [];

@@ -88,6 +88,8 @@ export class Slot {
   readonly minuteText = new Uint8Array(16);
   minuteSeconds = Number.NaN;
   readonly #fallback: Column | null;
+  /** Bytes of text per row in the last batch. */
+  #textBytes = 8;
 
   constructor(field: Field | DecodeColumn, prefix: string) {
     this.name = field.name;
@@ -109,17 +111,18 @@ export class Slot {
     return this.#fallback !== null;
   }
 
-  /** Fresh buffers for up to `capacity` rows; those of the last batch were handed on. */
-  start(capacity: number, heapBytes: number): void {
+  /** Fresh buffers for up to `capacity` rows of about `rowBytes`; those of the last batch were handed on. */
+  start(capacity: number, rowBytes: number): void {
     this.nulls = false;
     this.present = NO_BYTES;
     this.words = new Int32Array(capacity * (WORD_COUNTS[this.kind] as number));
     if (this.kind === FLOAT64_KIND) this.floats = new Float64Array(capacity);
     if (this.kind === TEXT_KIND) {
       this.offsets = new Int32Array(capacity + 1);
-      this.heap = new Uint8Array(heapBytes);
+      // Each row must find room for its whole length, so the last one needs more than it uses.
+      this.heap = new Uint8Array(Math.ceil(capacity * this.#textBytes * 1.1 + rowBytes * 2));
     }
-    for (const child of this.children) child.start(capacity, heapBytes);
+    for (const child of this.children) child.start(capacity, rowBytes);
   }
 
   /** Room for `capacity` rows, keeping what there is. */
@@ -216,6 +219,7 @@ export class Slot {
         return { tag: 'decimal', type, ...common, words: this.words.subarray(0, rows * 4) };
       case 'text': {
         const end = this.offsets[rows] as number;
+        if (rows > 0) this.#textBytes = end / rows;
         // A mostly empty buffer is not worth keeping alive.
         const bytes =
           end * 2 < this.heap.length ? this.heap.slice(0, end) : this.heap.subarray(0, end);

@@ -36,7 +36,9 @@ export type SourceSpec = {
   table: string;
   connector: ConnectorSpec;
   format: FormatSpec;
-  /** Columns as they are decoded from the connector. */
+  /** Every column of the table's rows as declared: what rows sent to an `http` table are checked against. */
+  declared: readonly DecodeColumn[];
+  /** The columns among them that are decoded: those a query reads and those that must not be missing. */
   physical: readonly DecodeColumn[];
   /** Output columns over the physical ones (generated columns are computed here); null: the physical columns as they are. */
   computed: readonly Expr[] | null;

@@ -71,6 +71,7 @@ function sourceSpec(scan: ScanNode): SourceSpec {
     table: scan.table,
     connector: { connector: scan.connector, options: scan.options },
     format: scan.format,
+    declared: scan.declared,
     physical: scan.physical,
     computed: asDecoded ? null : scan.computed,
     watermark: scan.watermark,

@@ -39,6 +39,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     connector: connector.name,
     options: own,
     format,
+    declared: physical,
     physical,
     computed: outputs.map(({ expr }) => expr),
     watermark,

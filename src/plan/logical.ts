@@ -45,6 +45,9 @@ export type ScanNode = NodeShape & {
   connector: string;
   options: OptionValues;
   format: FormatSpec;
+  /** Every column of the table's rows as declared, read by a query or not. */
+  declared: readonly DecodeColumn[];
+  /** The columns that are decoded. */
   physical: readonly DecodeColumn[];
   /** One expression per column of the schema, over the physical columns. */
   computed: readonly Expr[];

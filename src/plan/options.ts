@@ -97,7 +97,8 @@ function valueOf(
   diagnostics: Diagnostics,
 ): CanonicalValue | null {
   if (option !== undefined) return readValue(option, declaration, diagnostics);
-  if (declaration.required && role !== null && declaration.fallback === null) {
+  // A table without a connector was refused before its options are read.
+  if (declaration.required && declaration.name !== 'connector' && role !== null && declaration.fallback === null) {
     diagnostics.error('MISSING_OPTION', `option "${declaration.name}" is missing`, place, { hint: declaration.doc });
   }
   return declaration.fallback;

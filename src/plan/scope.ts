@@ -119,7 +119,7 @@ export function reportUnresolved(
   const candidates = [...new Set([...scope.map((column) => column.name), ...others])];
   const sameButCase = candidates.find((name) => name.toLowerCase() === folded.toLowerCase());
   const best = sameButCase === undefined ? nearest(folded, candidates) : quoteName(sameButCase);
-  diagnostics.error('UNKNOWN_COLUMN', `unknown column "${written}"`, first?.span ?? path.span, withSuggestion(best, columnsHint(scope)));
+  diagnostics.error('UNKNOWN_COLUMN', `unknown column "${written}"`, first?.span ?? path.span, withSuggestion(best, folded === 'window' ? 'give the window its name in the SELECT list: tumble(…) AS window' : columnsHint(scope)));
 }
 
 /** A name as it must be written: quoted when folding to lower case would change it. */
