@@ -1,7 +1,7 @@
 /**
  * The epochs of a running generation: barrier, collect, publish, commit, settle.
  *
- * Place in the walk: stages 7-9. Invariants: INV-41, INV-42; epoch = tip + 1; an expired attempt is superseded by a barrier
+ * Place in the walk: stages 7-9. Invariants: INV-51, INV-52; epoch = tip + 1; an expired attempt is superseded by a barrier
  * with the next attempt number, and once a draft is being published its epoch is never attempted again; garbage is
  * collected after a checkpoint and never delays the next. Failure: the third expired attempt fails the generation with
  * CHECKPOINT_TIMEOUT; a claim lost while the lineage is still ours means the hosts follow a checkpoint that is not

@@ -5,7 +5,7 @@
  * due, until there is something to wait for. So a repeated event is harmless, and a leader that resumes after a reset finds
  * its way from what the lineage and the hosts say.
  *
- * Invariants: INV-40, 41, 42 (`state.ts`), INV-30 (`hosts.ts`); a stop never interrupts a commit or a redo unless it is
+ * Invariants: INV-50, 51, 52 (`state.ts`), INV-30 (`hosts.ts`); a stop never interrupts a commit or a redo unless it is
  * `immediate`; an outcome is final.
  * Failure: every wait has a deadline; what passes it fails the generation (a checkpoint attempt: after its third time).
  * Source: etcd raft's Ready for the order of effects; LINEAGE §3 and §7 for the order of steps.

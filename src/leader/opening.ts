@@ -5,7 +5,7 @@
  * precondition holds and nothing is under way, so that a first start and a start after a reset are the same code: what
  * a resumed leader finds done is not done again.
  *
- * Invariants: INV-40; hosts begin only from the tip as of owning: while they have not begun they are deployed again when
+ * Invariants: INV-50; hosts begin only from the tip as of owning: while they have not begun they are deployed again when
  * the tip changed under them, afterwards only a tip of their own generation can. A fence has its parent's content unless
  * it resets. Failure: START_TIMEOUT; a store that does not answer: STORE_FAILED; both cost a generation.
  */

@@ -6,8 +6,8 @@
  *   new → opening → deploying → redoing → fencing → running → ended
  *                      ↑ the tip changed ←┘ (adopted or reset, before `begin`)
  *
- * Invariants: INV-40 `begun` is durable before any host is told to begin, and hosts are deployed only while it is false;
- * INV-41 no checkpoint begins before the tip is committed; INV-42 there is at most one activity, so checkpoints never overlap.
+ * Invariants: INV-50 `begun` is durable before any host is told to begin, and hosts are deployed only while it is false;
+ * INV-51 no checkpoint begins before the tip is committed; INV-52 there is at most one activity, so checkpoints never overlap.
  * What is persisted names hosts, the stop that was asked for and the outcome; the tip is read from the lineage again, because
  * the lineage is the authority. Failure: none.
  */

@@ -7,7 +7,7 @@
  *
  * State table `groups`: keys, accumulator states, number of rows, whether a row is out, and that row's values, since a
  * retraction must equal what was emitted even if computing it again would differ in the last bit.
- * Invariants: INV-63 at any time, the rows emitted less those retracted are one row per group; INV-64 after the last
+ * Invariants: INV-64 at any time, the rows emitted less those retracted are one row per group; INV-65 after the last
  * flush that row is the result over all rows so far, whatever the batches, flushes and subtasks were.
  * Failure: rows that cannot be computed are errors; a group whose result does not fit its type keeps its last good row.
  */

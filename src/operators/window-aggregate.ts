@@ -8,7 +8,7 @@
  *     window:  open ──first row──▶ held ──watermark ≥ end──▶ emitted and forgotten
  *
  * State table `windows`: window start, keys, accumulator states; the watermark is restored by the driver.
- * Invariants: INV-61 a window is emitted at most once; INV-62 the result depends on the rows and on which of them came
+ * Invariants: INV-62 a window is emitted at most once; INV-63 the result depends on the rows and on which of them came
  * after their window had closed, not on batches, order inside the watermark's bound or subtasks.
  * Not guaranteed: the order of rows within a window.
  * Failure: rows whose window has closed are late; rows that cannot be computed are errors, and so is a result row whose

@@ -5,8 +5,8 @@
  * ONE object with two readers; rules keep it one object, and it becomes one operator. Columns are
  * positions; names serve people and messages, qualified names live in the binder's scopes.
  *
- * Invariants: INV-30 a column index of an expression is within the schema of the node's input;
- * INV-31 every sink's input has exactly the sink's columns; INV-32 an event-time window never stands over
+ * Invariants: INV-24 a column index of an expression is within the schema of the node's input;
+ * INV-25 every sink's input has exactly the sink's columns; INV-26 an event-time window never stands over
  * an updating input.
  */
 import type { Schema } from '../batch/types.ts';

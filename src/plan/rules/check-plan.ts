@@ -28,7 +28,7 @@ export function checkPlan(plan: LogicalPlan): void {
 function checkSink(sink: SinkPlan): void {
   const { input, schema, keyColumns } = sink;
   const fits = input.schema.length === schema.length && schema.every((field, index) => sameType(field.type, input.schema[index]?.type ?? field.type));
-  assert(fits, `the input of sink ${sink.table} has its columns (INV-31)`);
+  assert(fits, `the input of sink ${sink.table} has its columns (INV-25)`);
   assert(keyColumns.every((column) => column >= 0 && column < schema.length), `the keys of sink ${sink.table} are columns`);
   assert(new Set(schema.map((field) => field.name)).size === schema.length, `the columns of sink ${sink.table} have different names`);
 }
@@ -45,7 +45,7 @@ function checkNode(node: PlanNode): void {
       assert(node.predicate.type.tag === 'boolean', 'a filter has a condition');
       return checkExpr(node.predicate, node.input.schema);
     case 'window-aggregate':
-      assert(!node.input.updating && node.input.eventTime, 'a window stands over rows that stay and have a time (INV-32)');
+      assert(!node.input.updating && node.input.eventTime, 'a window stands over rows that stay and have a time (INV-26)');
       assert(node.window.widthMicros > 0 && node.window.offsetMicros >= 0 && node.window.offsetMicros < node.window.widthMicros, 'a window has a width and its smallest offset');
       assert(node.outputs.length === node.schema.length, 'a window aggregate has one output per column');
       return checkOperands(node);
@@ -80,7 +80,7 @@ function checkTypes(node: PlanNode, exprs: readonly Expr[]): void {
 function checkExpr(expr: Expr, schema: Schema): void {
   if (expr.tag === 'column') {
     const field = schema[expr.index];
-    assert(field !== undefined, `column ${expr.index} is within ${schema.length} columns (INV-30)`);
+    assert(field !== undefined, `column ${expr.index} is within ${schema.length} columns (INV-24)`);
     assert(sameType(field.type, expr.type), `column "${field.name}" is ${typeName(field.type)}, not ${typeName(expr.type)}`);
   }
   for (const child of childrenOf(expr)) checkExpr(child, schema);
