@@ -5,11 +5,12 @@ const WORD_LENGTH_MAX = 64;
 
 /**
  * The candidate nearest to `word`, ignoring case, or null when none is near enough to be a likely slip:
- * at most one edit for short words, about one for every three letters of long ones. An edit inserts, drops
+ * at most one edit for short words, about one for every three letters of long ones, none for a single
+ * letter. An edit inserts, drops
  * or replaces a letter or swaps two neighbours. Of equally near candidates the earliest wins.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
-  if (word.length === 0 || word.length > WORD_LENGTH_MAX) return null;
+  if (word.length < 2 || word.length > WORD_LENGTH_MAX) return null;
   const wanted = word.toLowerCase();
   let best: string | null = null;
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1;

@@ -59,6 +59,11 @@ export const CONTINUATION_KEYWORDS: readonly string[] = [
   'WITH',
   'PARTITIONED',
   'AS',
+  'AND',
+  'BETWEEN',
+  'LIKE',
+  'ILIKE',
+  'NOT',
 ];
 
 export const STATEMENT_KEYWORDS: readonly string[] = [

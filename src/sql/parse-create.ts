@@ -123,6 +123,9 @@ function parseDefinition(stream: TokenStream, into: Definitions): void {
     const column = stream.identifier('a column', true);
     const expression = stream.accept('as') ? stream.parseExpression() : null;
     into.constraints.push({ tag: 'watermark', column, expression, span: stream.spanFrom(start) });
+  } else if (stream.atWord('watermark') && stream.atWord('as', 2)) {
+    stream.next();
+    stream.expect('for');
   } else if (stream.accept('primary', 'key')) {
     const columns = parenthesised(stream, () => stream.identifier('a column', true));
     stream.accept('not', 'enforced');
@@ -186,7 +189,10 @@ function parseColumn(stream: TokenStream): ColumnDefinition {
       break;
     }
   }
-  if (!stream.atSymbol(',') && !stream.atSymbol(')')) stream.fail('"," or ")"', COLUMN_KEYWORDS);
+  if (!stream.atSymbol(',') && !stream.atSymbol(')')) {
+    const hint = stream.atEnd() ? undefined : 'put a comma before the next column or constraint';
+    stream.fail('"," or ")"', COLUMN_KEYWORDS, hint);
+  }
   return { name, type, ...column, span: stream.spanFrom(start) };
 }
 

@@ -82,7 +82,8 @@ function parseWith(stream: TokenStream): readonly CommonTable[] {
       ? parenthesised(stream, () => stream.identifier('a column', true))
       : [];
     stream.expect('as');
-    stream.expectSymbol('(');
+    if (!stream.acceptSymbol('('))
+      stream.fail('"(" and a query', [], 'write WITH name AS (SELECT …)');
     const query = stream.parseQuery();
     stream.expectSymbol(')');
     return { name, columns, query, span: stream.spanFrom(start) };

@@ -1,6 +1,6 @@
 /** SELECT and its clauses. */
 import type { Expression, Identifier, Select, SelectItem, TableReference } from './ast.ts';
-import { isBareAlias } from './keywords.ts';
+import { isBareAlias, isReserved } from './keywords.ts';
 import { parenthesised, separated } from './parse-list.ts';
 import { parseTableReference } from './parse-table.ts';
 import type { TokenStream } from './token-stream.ts';
@@ -78,7 +78,15 @@ function wildcard(
 }
 
 function parseItemAlias(stream: TokenStream): Identifier | null {
-  if (stream.accept('as')) return stream.anyName('the name of a column');
+  if (stream.accept('as')) {
+    const behind = stream.peek(1);
+    const isClause =
+      behind.kind === 'quoted' ||
+      behind.text === '(' ||
+      (behind.kind === 'word' && !isReserved(behind.text));
+    if (stream.atWord('from') && isClause) stream.fail('the name of a column');
+    return stream.anyName('the name of a column');
+  }
   const token = stream.peek();
   if (token.kind === 'quoted') return stream.anyName('the name of a column');
   if (token.kind !== 'word' || !isBareAlias(token.text)) return null;

@@ -135,8 +135,21 @@ export class TokenStream {
   }
 
   expectSymbol(symbol: string): Token {
-    if (!this.atSymbol(symbol)) this.fail(`"${symbol}"`);
+    if (!this.atSymbol(symbol)) this.fail(`"${symbol}"`, [], this.#openedHint(symbol));
     return this.next();
+  }
+
+  /** Where the bracket stands that is to be closed here. */
+  #openedHint(closing: string): string | undefined {
+    const opening = closing === ')' ? '(' : closing === ']' ? '[' : null;
+    const { depth } = this.peek();
+    for (let at = this.#at - 1; opening !== null && at >= 0; at--) {
+      const token = this.#tokens[at] as Token;
+      if (token.depth !== depth - 1 || token.text !== opening || token.kind !== 'symbol') continue;
+      const { line, column } = token.span.start;
+      return `the "${opening}" at ${line}:${column} is still open`;
+    }
+    return undefined;
   }
 
   /** A whole word list, one after the other. */
@@ -273,7 +286,8 @@ export class TokenStream {
   /** When the word before the cursor was taken for an alias but is nearly a keyword, the trouble is there. */
   #failAtAlias(): void {
     const alias = this.#bareAlias;
-    if (alias === null || alias !== this.previous || alias.kind !== 'word') return;
+    if (alias === null || alias !== this.previous || alias.kind !== 'word' || alias.text.length < 3)
+      return;
     const keyword = nearest(alias.source, CONTINUATION_KEYWORDS);
     if (keyword === null) return;
     this.reject('SYNTAX', `expected ${keyword}, found "${excerpt(alias.source)}"`, {

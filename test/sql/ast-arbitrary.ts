@@ -158,14 +158,12 @@ const tied = fc.letrec<Tied>((tie) => {
   const argument = spanned(fc.record({ name: optional(anyWord), value: expression }));
   // The names with a syntax of their own are calls only when quoted.
   const functionName = fc.oneof(
-    fc
-      .constantFrom('count', 'Sum', 'left', 'tumble')
-      .map((word): ast.Identifier => ({
-        name: word.toLowerCase(),
-        quoted: false,
-        text: word,
-        span,
-      })),
+    fc.constantFrom('count', 'Sum', 'left', 'tumble').map((word): ast.Identifier => ({
+      name: word.toLowerCase(),
+      quoted: false,
+      text: word,
+      span,
+    })),
     quotedName,
   );
   const call = fc
@@ -359,13 +357,11 @@ const { expression, query, type } = tied;
 
 const scalarOption: fc.Arbitrary<ast.OptionValue> = fc.oneof(
   string,
-  fc
-    .tuple(fc.boolean(), numberText)
-    .map(([isNegative, digits]): ast.OptionValue => ({
-      tag: 'number',
-      text: isNegative ? `-${digits}` : digits,
-      span,
-    })),
+  fc.tuple(fc.boolean(), numberText).map(([isNegative, digits]): ast.OptionValue => ({
+    tag: 'number',
+    text: isNegative ? `-${digits}` : digits,
+    span,
+  })),
   boolean,
   interval,
   node('name', { name: identifier }),
@@ -466,13 +462,11 @@ const operators = fc.letrec<{ operation: ast.Expression }>((tie) => {
   return {
     operation: fc.oneof(
       depth,
-      fc
-        .constantFrom('a', 'b')
-        .map((text): ast.Expression => ({
-          tag: 'path',
-          parts: [{ name: text, quoted: false, text, span }],
-          span,
-        })),
+      fc.constantFrom('a', 'b').map((text): ast.Expression => ({
+        tag: 'path',
+        parts: [{ name: text, quoted: false, text, span }],
+        span,
+      })),
       { weight: 4, arbitrary: binary },
       { weight: 2, arbitrary: unary },
       node('is', {

@@ -21,6 +21,16 @@ function check(cases: readonly Case[]): void {
 
 test('a mistyped keyword is named with its right spelling', () => {
   check([
+    [
+      'SELECT a FROM t WHERE a LIK b',
+      '1:25 SYNTAX expected the end of the statement, found "LIK" → LIKE',
+    ],
+    ['SELECT a annd b FROM t', '1:10 SYNTAX expected AND, found "annd" → AND'],
+    ['SELECT a b c FROM t', '1:12 SYNTAX expected the end of the statement, found "c"'],
+    [
+      'CREATE TABLE t (a INT) WIHT (x = 1)',
+      '1:24 SYNTAX expected the end of the statement, found "WIHT" → WITH',
+    ],
     ['SELCT a FROM t', '1:1 SYNTAX expected a statement, found "SELCT" → SELECT'],
     ['INSRET INTO t SELECT 1', '1:1 SYNTAX expected a statement, found "INSRET" → INSERT'],
     [
@@ -104,6 +114,13 @@ test('a word that starts the next clause means that something is missing before 
     [
       'SELECT CASE WHEN a THEN 1',
       '1:26 SYNTAX expected WHEN, ELSE or END, found the end of the text',
+    ],
+    ['SELECT a AS FROM t', '1:13 SYNTAX expected the name of a column, found "FROM"'],
+    ['WITH a AS SELECT 1 SELECT 2', '1:11 SYNTAX expected "(" and a query, found "SELECT"'],
+    ['CREATE TABLE t (ts TIMESTAMP, WATERMARK ts AS ts)', '1:41 SYNTAX expected FOR, found "ts"'],
+    [
+      'CREATE TABLE t (ts TIMESTAMP WATERMARK FOR ts)',
+      '1:30 SYNTAX expected "," or ")", found "WATERMARK"',
     ],
     ['SELECT a FROM t JOIN u', '1:23 SYNTAX expected ON or USING, found the end of the text'],
     ['INSERT INTO SELECT 1', '1:13 SYNTAX expected the name of a table, found "SELECT"'],
@@ -201,6 +218,13 @@ test('errors of several statements come in the order of the text', () => {
     '3:8 RESERVED_WORD "group" is a reserved word → "group"',
     '4:8 UNTERMINATED this string does not end',
   ]);
+});
+
+test('a bracket that is not closed is named by its place', () => {
+  const hintOf = (text: string): string | undefined => parseProgram(text).errors[0]?.hint;
+  expect(hintOf('SELECT sum(a FROM t')).toBe('the "(" at 1:11 is still open');
+  expect(hintOf('SELECT (a\n + (b) FROM t')).toBe('the "(" at 1:8 is still open');
+  expect(hintOf('SELECT (a) + b[(1)')).toBe('the "[" at 1:15 is still open');
 });
 
 test('columns count code points, also behind text outside the basic plane', () => {
