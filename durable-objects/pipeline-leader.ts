@@ -22,7 +22,8 @@ import { openLineage } from '../src/lineage/open.ts';
 import { LineagePaths } from '../src/lineage/paths.ts';
 import { publishCheckpoint } from '../src/lineage/publish.ts';
 import type { Incarnation } from '../src/lineage/types.ts';
-import { type ControllerCalls, type Env, hosts, isLocal, type LeaderCalls } from '../src/platform/env.ts';
+import { CrashTrigger } from '../src/platform/crash-trigger.ts';
+import { type ControllerCalls, type CrashPoint, type Env, hosts, isLocal, type LeaderCalls } from '../src/platform/env.ts';
 import { driveLineage } from '../src/platform/r2-store.ts';
 import type { GenerationSpec, LeaderStatus, ReportAnswer, ReportEnvelope, StopMode } from '../src/protocol/messages.ts';
 
@@ -38,6 +39,7 @@ type Untimed = LeaderEvent extends infer Event ? (Event extends { nowMs: number 
 export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   readonly #incarnation: Incarnation;
   readonly #watches = new Set<string>();
+  readonly #crashPoint = new CrashTrigger(this.ctx);
   #state: LeaderState = newLeader();
   #ended = false;
 
@@ -77,8 +79,8 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     return this.#feed({ tag: 'report', envelope }) ?? { tag: 'accepted' };
   }
 
-  async crash(): Promise<void> {
-    if (isLocal(this.env)) this.ctx.abort('crash asked for');
+  async crash(at: CrashPoint): Promise<void> {
+    if (isLocal(this.env)) this.#crashPoint.arm(at);
   }
 
   override async alarm(): Promise<void> {
@@ -98,6 +100,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   }
 
   #perform(effect: Exclude<LeaderEffect, { tag: 'reply' }>): void {
+    this.#crashPoint.reach(labelOf(effect));
     switch (effect.tag) {
       case 'persist':
         if (effect.spec !== null) this.ctx.storage.kv.put(SPEC, effect.spec);
@@ -146,6 +149,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
       this.ctx.abort(`lineage ${operation.tag}: ${reportOf(thrown).message}`);
       return;
     }
+    this.#crashPoint.reach(`lineage:${operation.tag}:after`);
     this.#feed({ tag: 'lineage-done', id, result });
   }
 
@@ -200,4 +204,11 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     const exports = this.ctx.exports as unknown as { Controller: ControllerCalls };
     await exports.Controller.nudge(this.#spec().pipelineId).catch(() => undefined);
   }
+}
+
+/** The name of an effect as a crash point has it. */
+function labelOf(effect: LeaderEffect): string {
+  if (effect.tag === 'lineage') return `lineage:${effect.operation.tag}`;
+  if (effect.tag === 'send') return `send:${effect.envelope.command.tag}`;
+  return effect.tag;
 }

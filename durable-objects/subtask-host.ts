@@ -11,7 +11,8 @@ import { hostName, leaderName, logName } from '../src/base/ids.ts';
 import { LIMITS } from '../src/base/limits.ts';
 import type { ReadRequest, ReadResult } from '../src/connectors/connector.ts';
 import { commitItems } from '../src/platform/committers.ts';
-import { type Env, type HostCalls, hosts, isLocal, leaders, logs, type PreviewPage } from '../src/platform/env.ts';
+import { CrashTrigger } from '../src/platform/crash-trigger.ts';
+import { type CrashPoint, type Env, type HostCalls, hosts, isLocal, leaders, logs, type PreviewPage } from '../src/platform/env.ts';
 import { getStateFile, putStateFile, readObject, stageObject } from '../src/platform/objects.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
 import { withRetry } from '../src/platform/retry.ts';
@@ -30,6 +31,7 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #deliveries = new Map<number, (answer: DeliveryAnswer) => void>();
   readonly #tails = new Map<string, PreviewTail>();
   readonly #reports: HostReport[] = [];
+  readonly #crashPoint = new CrashTrigger(this.ctx);
   #reporting = false;
   #sequence = 0;
   #nextRequest = 1;
@@ -62,8 +64,8 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
     return await this.#tail(operator).read(after, waitMs);
   }
 
-  async crash(): Promise<void> {
-    if (isLocal(this.env)) this.ctx.abort('crash asked for');
+  async crash(at: CrashPoint): Promise<void> {
+    if (isLocal(this.env)) this.#crashPoint.arm(at);
   }
 
   #tail(operator: string): PreviewTail {
@@ -96,6 +98,7 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   }
 
   #perform(effect: HostEffect): void {
+    this.#crashPoint.reach(effect.tag === 'report' ? `report:${effect.report.tag}` : effect.tag);
     switch (effect.tag) {
       case 'answer':
         this.#answers.get(effect.requestId)?.(effect.answer);
@@ -155,7 +158,11 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   /** Feeds the outcome of an effect back; a failure is final, the calls retry on their own. */
   #answerWith<T>(requestId: number, call: Promise<T>, event: (result: T) => HostEvent): void {
     call.then(
-      (result) => this.#feed(event(result)),
+      (result) => {
+        const answer = event(result);
+        this.#crashPoint.reach(`${answer.tag}:after`);
+        this.#feed(answer);
+      },
       (thrown: unknown) => this.#feed({ tag: 'effect-failed', requestId, report: reportOf(thrown) }),
     );
   }

@@ -18,9 +18,16 @@ export interface LeaderCalls {
   poll(): Promise<LeaderStatus>;
   stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }>;
   report(envelope: ReportEnvelope): Promise<ReportAnswer>;
-  /** Local only: resets the object as the platform would. */
-  crash(): Promise<void>;
+  /** Local only, see CrashPoint. */
+  crash(at: CrashPoint): Promise<void>;
 }
+
+/**
+ * When a local object resets itself, as the platform would: `now`, or right before it carries out the next
+ * effect of this name (`lineage:publish`, `send:commit`, `put-file`, `report:checkpointed`, …), or, with
+ * `:after` behind the name, right after that.
+ */
+export type CrashPoint = string;
 
 /** Rows shown to whoever watches; `next` is what to ask for as `after` next time. */
 export type PreviewPage = { first: number; next: number; rows: string[] };
@@ -31,7 +38,7 @@ export interface HostCalls {
   /** Answers after `waitMs`, or breaks when the object is reset: so a lost host is noticed at once. */
   watch(waitMs: number): Promise<{ incarnation: string; phase: string }>;
   tail(operator: string, after: number, waitMs: number): Promise<PreviewPage>;
-  crash(): Promise<void>;
+  crash(at: CrashPoint): Promise<void>;
 }
 
 export interface LogCalls {
