@@ -5,6 +5,7 @@
  * column that was handed on. A validity bitmap exists only from the first NULL on.
  */
 import { assert } from '../base/assert.ts';
+import { BuilderBase, grownBytes, grownWords } from './builder-base.ts';
 import { bitAt, bitmapBytes, isValid, setBit } from './column.ts';
 import type {
   BooleanColumn,
@@ -19,74 +20,6 @@ import type {
 import type { SqlType } from './types.ts';
 
 const NO_BYTES = new Uint8Array(0);
-
-function grownBytes(bytes: Uint8Array, length: number): Uint8Array {
-  const grown = new Uint8Array(length);
-  grown.set(bytes);
-  return grown;
-}
-
-function grownWords(words: Int32Array, length: number): Int32Array {
-  const grown = new Int32Array(length);
-  grown.set(words);
-  return grown;
-}
-
-/** What all builders share: the count of rows and the validity bitmap. */
-abstract class BuilderBase {
-  length = 0;
-  protected capacity: number;
-  #validity: Uint8Array | null = null;
-
-  constructor(capacity: number) {
-    this.capacity = Math.max(8, capacity);
-  }
-
-  protected abstract grow(capacity: number): void;
-
-  /** Makes room for one more value and records whether it is present. */
-  protected claim(present: boolean): number {
-    const index = this.length++;
-    if (index === this.capacity) {
-      this.capacity *= 2;
-      this.grow(this.capacity);
-    }
-    if (present) {
-      if (this.#validity !== null) this.#mark(this.#validity, index);
-    } else {
-      this.#clear(index);
-    }
-    return index;
-  }
-
-  #mark(validity: Uint8Array, index: number): void {
-    let bits = validity;
-    if (index >> 3 >= bits.length)
-      this.#validity = bits = grownBytes(bits, bitmapBytes(this.capacity));
-    setBit(bits, index);
-  }
-
-  #clear(index: number): void {
-    if (this.#validity === null) {
-      this.#validity = new Uint8Array(bitmapBytes(this.capacity));
-      this.#validity.fill(255, 0, index >> 3);
-      for (let at = index & ~7; at < index; at++) setBit(this.#validity, at);
-    } else if (index >> 3 >= this.#validity.length) {
-      this.#validity = grownBytes(this.#validity, bitmapBytes(this.capacity));
-    }
-  }
-
-  protected release(): { length: number; validity: Uint8Array | null } {
-    const released = {
-      length: this.length,
-      validity:
-        this.#validity === null ? null : this.#validity.subarray(0, bitmapBytes(this.length)),
-    };
-    this.length = 0;
-    this.#validity = null;
-    return released;
-  }
-}
 
 export class BooleanBuilder extends BuilderBase {
   readonly tag = 'boolean';
