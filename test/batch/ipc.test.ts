@@ -94,4 +94,19 @@ test('bytes of another schema and damaged bytes are refused with a code', () => 
   expect(() => decodeBatch([], encoded)).toThrow(refused);
   expect(() => decodeBatch(schema, new Uint8Array(0))).toThrow(refused);
   expect(() => decodeBatch(schema, encoded.subarray(0, 40))).toThrow(refused);
+  const own = [{ name: 'a', type: INT32, nullable: true }];
+  for (let at = 0; at < encoded.length; at++) {
+    const damaged = encoded.slice();
+    damaged[at] = (damaged[at] as number) ^ 0xff;
+    try {
+      decodeBatch(own, damaged);
+    } catch (thrown) {
+      expect(thrown, `byte ${at}`).toEqual(refused);
+    }
+    try {
+      decodeBatch(own, encoded.subarray(0, at));
+    } catch (thrown) {
+      expect(thrown, `cut at ${at}`).toEqual(refused);
+    }
+  }
 });

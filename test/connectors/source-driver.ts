@@ -3,6 +3,7 @@ import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { rowsOf, type Row } from '../../src/batch/values.ts';
 import type { Schema } from '../../src/batch/types.ts';
 import type { ReadRequest, ReadResult, Source, SourceContext } from '../../src/connectors/connector.ts';
+import { JSON_FORMAT } from '../../src/formats/format.ts';
 import type { ErrorReport } from '../../src/base/errors.ts';
 import type { JsonValue } from '../../src/lineage/types.ts';
 import type { RowProblem } from '../../src/operators/operator.ts';
@@ -62,8 +63,9 @@ export function contextOf(
       tag: 'source',
       table: 't',
       connector: { connector, options },
-      format: { tag: 'none' } as never,
-      physical: schema.map((field) => ({ ...field })) as never,
+      format: JSON_FORMAT,
+      declared: schema.map((field) => ({ ...field, default: null })),
+      physical: schema.map((field) => ({ ...field, default: null })),
       computed: null,
       watermark: null,
       lateRows: 'count',

@@ -1,0 +1,38 @@
+CREATE TABLE t (ts TIMESTAMP, k TEXT, v INT, WATERMARK FOR ts) WITH (connector = 'http');
+SELECT k, v, count(*) FROM t GROUP BY k;
+SELECT * FROM t GROUP BY k;
+SELECT k, count(*) FROM t;
+SELECT count(*) FROM t GROUP BY 2;
+SELECT k FROM t WHERE count(*) > 1;
+SELECT sum(count(*)) FROM t;
+SELECT k, count(*) AS n FROM t GROUP BY n;
+SELECT k FROM t GROUP BY k HAVING v > 1;
+SELECT row_time() FROM t GROUP BY k;
+---
+CREATE TABLE t (ts TIMESTAMP, k TEXT, v INT, WATERMARK FOR ts) WITH (connector = 'http');
+SELECT tumble(interval '1 month') AS w, count(*) FROM t GROUP BY w;
+SELECT tumble(interval '1 day', interval '1 year') AS w, count(*) FROM t GROUP BY w;
+SELECT tumble(ts, interval '1 day') AS w, count(*) FROM t GROUP BY w;
+SELECT tumble(60) AS w, count(*) FROM t GROUP BY w;
+SELECT tumble(interval '0 seconds') AS w, count(*) FROM t GROUP BY w;
+SELECT tumble(interval 'a while') AS w, count(*) FROM t GROUP BY w;
+SELECT tumble(interval '1 day', timezone => 'Europe/Paris') AS w, count(*) FROM t GROUP BY w;
+SELECT tumble() AS w, count(*) FROM t GROUP BY w;
+---
+CREATE TABLE t (ts TIMESTAMP, k TEXT, v INT, WATERMARK FOR ts) WITH (connector = 'http');
+SELECT tumble(interval '1 day') AS w, count(*) FROM t;
+SELECT tumble(interval '1 day') AS w FROM t;
+SELECT k FROM t WHERE tumble(interval '1 day') IS NULL;
+SELECT count(*) FROM t GROUP BY tumble(interval '1 day'), tumble(interval '2 days');
+SELECT tumble(interval '2 days') AS w, count(*) FROM t GROUP BY tumble(interval '1 day');
+SELECT window.start, count(*) FROM t GROUP BY tumble(interval '1 day');
+SELECT hop(interval '1 minute', interval '1 hour') AS w, count(*) FROM t GROUP BY w;
+SELECT session(interval '1 minute') AS w, count(*) FROM t GROUP BY w;
+SELECT w.begin FROM (SELECT tumble(interval '1 day') AS w, count(*) AS n FROM t GROUP BY w);
+---
+-- over updating results
+CREATE TABLE t (ts TIMESTAMP, k TEXT, v INT, WATERMARK FOR ts) WITH (connector = 'http');
+CREATE VIEW sums AS SELECT k, sum(v) AS v FROM t GROUP BY k;
+SELECT max(v) FROM sums;
+SELECT tumble(interval '1 minute') AS w, sum(v) FROM sums GROUP BY w;
+SELECT avg(v), count(v) FROM sums;
