@@ -1,7 +1,7 @@
 /** A table that is read → a scan: decoded columns, generated columns, watermark. */
 import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
-import { type Field, TEXT, TIMESTAMP, sameType, typeName } from '../batch/types.ts';
+import { type Field, type Schema, TEXT, TIMESTAMP, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { DecodeColumn } from '../formats/format.ts';
 import type { Expression, Identifier } from '../sql/ast.ts';
@@ -9,7 +9,8 @@ import { ExpressionBinder, type ExpressionContext, POISON } from './bind-express
 import { bindFormat } from './bind-format.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { castTo, foldExpr, resolveCall } from './functions.ts';
-import type { ScanNode, WatermarkPlan } from './logical.ts';
+import type { ConnectorDeclaration } from './declaration.ts';
+import type { OptionValues, ScanNode, WatermarkPlan } from './logical.ts';
 import { isNullable } from './nullability.ts';
 import { type CanonicalValue, readOptions } from './options.ts';
 import { type BoundQuery, type QueryColumn, type Scope, UNKNOWN_QUERY, queryOf } from './scope.ts';
@@ -23,7 +24,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
   const { common, own } = readOptions(table.written, connector.options, 'source', table.span, diagnostics);
   const format = bindFormat(common);
   checkFormat(table, common, diagnostics);
-  const physical = physicalColumns(table, format.unstructured, diagnostics);
+  const physical = physicalColumns(table, own, format.unstructured, diagnostics);
   if (physical === null) return brokenColumns(table.columns ?? []);
   const outputs = outputColumns(table, physical, diagnostics);
   const watermark = bindWatermark(table, outputs, common, diagnostics);
@@ -66,9 +67,9 @@ function checkFormat(table: Table, common: ReadonlyMap<string, CanonicalValue>, 
 }
 
 /** What is decoded from the connector; null after an error that leaves no columns. */
-function physicalColumns(table: Table, unstructured: boolean, diagnostics: Diagnostics): DecodeColumn[] | null {
+function physicalColumns(table: Table, own: OptionValues, unstructured: boolean, diagnostics: Diagnostics): DecodeColumn[] | null {
   const declared = table.columns?.filter((column) => column.definition.generatedAs === null) ?? [];
-  const fixed = table.connector?.schema ?? null;
+  const fixed = table.connector === null ? null : fixedSchema(table.connector, own);
   if (fixed !== null) {
     if (declared.length === 0) return fixed.map((field) => ({ ...field, default: null }));
     return fixedColumns(table, declared, fixed, diagnostics);
@@ -79,6 +80,12 @@ function physicalColumns(table: Table, unstructured: boolean, diagnostics: Diagn
     return null;
   }
   return declared.map((column) => ({ name: column.name, type: column.type, nullable: !column.notNull, default: defaultOf(column, diagnostics) }));
+}
+
+/** The columns a connector has by itself; an option may choose among several sets. */
+function fixedSchema(connector: ConnectorDeclaration, own: OptionValues): Schema | null {
+  const choice = connector.schemaByOption;
+  return (choice && choice.schemas[String(own[choice.option])]) ?? connector.schema;
 }
 
 /** Some of the columns a connector has by itself, in the order they were declared. */

@@ -9,6 +9,9 @@ export type OptionDeclaration = {
   name: string;
   type: 'text' | 'integer' | 'number' | 'boolean' | 'duration' | 'bytes' | 'choice';
   choices?: readonly string[];
+  /** Smallest and largest value of a number or size. */
+  min?: number;
+  max?: number;
   required: boolean;
   /** Canonical value when absent; null: none. Durations in milliseconds. */
   fallback: string | number | boolean | null;
@@ -28,6 +31,8 @@ export type ConnectorDeclaration = {
   bounded: boolean | 'by-option';
   /** A fixed schema (nexmark, impulse), or null when the user declares the columns. */
   schema: Schema | null;
+  /** Values of a choice that give the table another fixed schema. */
+  schemaByOption?: { option: string; schemas: Readonly<Record<string, Schema>> };
   /** Whether several subtasks may read or write it at once. */
   parallel: boolean;
   formats: readonly FormatSpec['tag'][];

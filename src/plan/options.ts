@@ -113,12 +113,22 @@ function reportUnknown(option: TableOption, known: readonly OptionDeclaration[],
 /** One option's canonical value; null after an error was reported. */
 export function readValue(option: TableOption, declaration: OptionDeclaration, diagnostics: Diagnostics): CanonicalValue | null {
   const value = canonical(option.value, declaration);
-  if (value !== null) return value;
+  if (value !== null && inBounds(value, declaration)) return value;
   const word = textOf(option.value);
   const suggestion = declaration.type === 'choice' && word !== null ? nearest(word, declaration.choices ?? []) : null;
   const { hint, wanted } = expectation(declaration);
   diagnostics.error('INVALID_OPTION', `option "${option.key}" must be ${wanted}`, option.value.span, withSuggestion(suggestion, hint));
   return null;
+}
+
+function inBounds(value: CanonicalValue, { min, max }: OptionDeclaration): boolean {
+  return typeof value !== 'number' || ((min === undefined || value >= min) && (max === undefined || value <= max));
+}
+
+/** ` from 1 to 10`, or nothing when there are no bounds. */
+function boundsText({ min, max }: OptionDeclaration): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  return min === undefined ? (max === undefined ? '' : ` of ${max} at most`) : ` of ${min} at least`;
 }
 
 function expectation(declaration: OptionDeclaration): { wanted: string; hint: string } {
@@ -130,11 +140,11 @@ function expectation(declaration: OptionDeclaration): { wanted: string; hint: st
     case 'duration':
       return { wanted: 'a length of time', hint: "write interval '30 seconds' or '30 seconds'; months have no fixed length, and it can not be negative" };
     case 'bytes':
-      return { wanted: 'a size', hint: "write '64MB', or a number of bytes" };
+      return { wanted: `a size${boundsText(declaration)}`, hint: "write '64MB', or a number of bytes" };
     case 'integer':
-      return { wanted: 'a whole number', hint: declaration.doc };
+      return { wanted: `a whole number${boundsText(declaration)}`, hint: declaration.doc };
     case 'number':
-      return { wanted: 'a number', hint: declaration.doc };
+      return { wanted: `a number${boundsText(declaration)}`, hint: declaration.doc };
     case 'boolean':
       return { wanted: 'true or false', hint: declaration.doc };
     case 'text':

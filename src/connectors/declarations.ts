@@ -1,0 +1,148 @@
+/** What every connector accepts: the list the planner binds tables against, and the reference is printed from. */
+import type { ConnectorDeclaration, OptionDeclaration } from '../plan/declaration.ts';
+import { IMPULSE_SCHEMA } from './impulse/source.ts';
+import { NEXMARK_FIELDS, NEXMARK_KINDS, NEXMARK_SCHEMA } from './nexmark/schema.ts';
+import { FILE_BYTES_MAX_DEFAULT } from './r2/sink.ts';
+
+const PARTITIONS: OptionDeclaration = {
+  name: 'partitions',
+  type: 'integer',
+  required: false,
+  fallback: 1,
+  min: 1,
+  max: 1024,
+  doc: 'Into how many parts the rows are dealt; subtasks share the parts. Must stay the same for the life of the table.',
+  for: 'source',
+};
+
+const path = (doc: string): OptionDeclaration => ({ name: 'path', type: 'text', required: true, fallback: null, doc, for: 'both' });
+
+const http: ConnectorDeclaration = {
+  name: 'http',
+  description: 'Rows posted to the API, kept in a durable log until a checkpoint has passed them.',
+  source: true,
+  sink: false,
+  twoPhase: false,
+  bounded: false,
+  schema: null,
+  parallel: true,
+  formats: ['json'],
+  options: [PARTITIONS],
+};
+
+const impulse: ConnectorDeclaration = {
+  name: 'impulse',
+  description: 'A counter at a steady rate, for trying things out.',
+  source: true,
+  sink: false,
+  twoPhase: false,
+  bounded: 'by-option',
+  schema: IMPULSE_SCHEMA,
+  parallel: true,
+  formats: ['json'],
+  options: [
+    { name: 'event_rate', type: 'number', required: true, fallback: null, min: 1e-6, doc: 'Rows per second, of all parts together.', for: 'source' },
+    { name: 'message_count', type: 'integer', required: false, fallback: null, min: 0, doc: 'Ends after so many rows; endless when absent.', for: 'source' },
+    {
+      name: 'event_time_interval',
+      type: 'integer',
+      required: false,
+      fallback: null,
+      min: 0,
+      doc: 'Microseconds of event time between rows; by default what event_rate implies.',
+      for: 'source',
+    },
+    PARTITIONS,
+  ],
+};
+
+const nexmark: ConnectorDeclaration = {
+  name: 'nexmark',
+  description: 'The auctions of the Nexmark benchmark: seeded people, auctions and bids.',
+  source: true,
+  sink: false,
+  twoPhase: false,
+  bounded: 'by-option',
+  schema: NEXMARK_SCHEMA,
+  schemaByOption: { option: 'table', schemas: NEXMARK_FIELDS },
+  parallel: true,
+  formats: ['json'],
+  options: [
+    {
+      name: 'event_rate',
+      type: 'number',
+      required: false,
+      fallback: null,
+      min: 1e-6,
+      doc: 'Events per second, on the clock and in event time. When absent, event time has 10000 a second, and events come as fast as they can if their number is bounded.',
+      for: 'source',
+    },
+    { name: 'events', type: 'integer', required: false, fallback: null, min: 0, doc: 'Ends after so many events of all kinds; endless when absent.', for: 'source' },
+    { name: 'seed', type: 'integer', required: false, fallback: 0, doc: 'Equal seeds give equal events.', for: 'source' },
+    { name: 'table', type: 'choice', choices: NEXMARK_KINDS, required: false, fallback: null, doc: 'Only the events of one kind, as flat columns.', for: 'source' },
+    { name: 'out_of_order', type: 'integer', required: false, fallback: 1, min: 1, max: 100_000, doc: 'Shuffles the events within groups of this size.', for: 'source' },
+    PARTITIONS,
+  ],
+};
+
+const singleFile: ConnectorDeclaration = {
+  name: 'single_file',
+  description: 'One NDJSON file: on disk for thalweg run, an R2 object when deployed.',
+  source: true,
+  sink: true,
+  twoPhase: true,
+  bounded: true,
+  schema: null,
+  parallel: false,
+  formats: ['json'],
+  options: [path('Path of the file.')],
+};
+
+const r2: ConnectorDeclaration = {
+  name: 'r2',
+  description: 'NDJSON in the R2 bucket: files under a prefix as a sink, one object as a source.',
+  source: true,
+  sink: true,
+  twoPhase: true,
+  bounded: true,
+  schema: null,
+  parallel: true,
+  formats: ['json'],
+  options: [
+    path('As a sink the prefix of its files, as a source the key of the object.'),
+    {
+      name: 'file_bytes_max',
+      type: 'bytes',
+      required: false,
+      fallback: FILE_BYTES_MAX_DEFAULT,
+      min: 1,
+      max: 64 * 1024 * 1024,
+      doc: 'A file is closed when it has this size; at every checkpoint in any case.',
+      for: 'sink',
+    },
+  ],
+};
+
+const sinkOnly = (name: string, description: string, twoPhase: boolean): ConnectorDeclaration => ({
+  name,
+  description,
+  source: false,
+  sink: true,
+  twoPhase,
+  bounded: false,
+  schema: null,
+  parallel: true,
+  formats: ['json'],
+  options: [],
+});
+
+export const DECLARATIONS: readonly ConnectorDeclaration[] = [
+  http,
+  impulse,
+  nexmark,
+  singleFile,
+  r2,
+  sinkOnly('preview', 'Shows rows to whoever watches the pipeline.', false),
+  sinkOnly('stdout', 'Prints rows where the pipeline was started, once they are committed.', true),
+  sinkOnly('blackhole', 'Drops rows, for measuring.', false),
+];

@@ -1,0 +1,150 @@
+/**
+ * The `http` source: reads the durable logs that rows posted to the API lie in.
+ *
+ * Place in the walk: stage 5. One log per partition; the next stretch is asked for while the last one is decoded.
+ *
+ *     partition:  idle ──poll──▶ reading ──rows──▶ decoding (and reading ahead) ──▶ …; it never ends by itself
+ *
+ * Offset of a partition: number of the next row, as the log counts them.
+ * Invariants: every row of the log is decoded once and in order; the offset moves only with rows given out.
+ * Failure: a log that no longer has the rows asked for fails the source, since going on would lose them silently.
+ */
+import { assert, must } from '../../base/assert.ts';
+import { EngineError, type ErrorReport } from '../../base/errors.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { JsonDecoder } from '../../formats/json-decoder.ts';
+import type { JsonValue } from '../../lineage/types.ts';
+import { judgeBadRows } from '../bad-rows.ts';
+import type { ReadResult, Source, SourceContext, SourceStep } from '../connector.ts';
+import { integerOption } from '../options.ts';
+import { ownedPartitions } from '../partitions.ts';
+
+/** How long a read may stay open when the log has nothing new. */
+const READ_WAIT_MS = 1000;
+const READ_BYTES_MAX = LIMITS.batchBytesMax;
+
+type Stretch = { bytes: Uint8Array; at: number; endOffset: number };
+
+type Partition = {
+  number: number;
+  /** Next row to give out. */
+  offset: number;
+  /** Next row to ask for. */
+  readOffset: number;
+  reading: boolean;
+  /** What has been read and not given out, oldest first: at most two. */
+  stretches: Stretch[];
+};
+
+export class HttpSource implements Source {
+  readonly partitions: readonly number[];
+  readonly #parts: Partition[];
+  readonly #context: SourceContext;
+  readonly #decoder: JsonDecoder;
+  #failed: ErrorReport | null = null;
+  #turn = 0;
+
+  constructor(context: SourceContext) {
+    const count = integerOption(context.spec.connector.options, 'partitions') ?? 1;
+    this.#context = context;
+    this.partitions = ownedPartitions(count, context.subtask, context.parallelism);
+    this.#parts = this.partitions.map((number) => ({ number, offset: 0, readOffset: 0, reading: false, stretches: [] }));
+    this.#decoder = new JsonDecoder(context.spec.physical, context.spec.format);
+  }
+
+  poll(_nowMs: number): SourceStep {
+    if (this.#failed !== null) return { tag: 'failed', report: this.#failed };
+    for (const part of this.#parts) {
+      if (part.reading || part.stretches.length > 1) continue;
+      part.reading = true;
+      return {
+        tag: 'read',
+        partition: part.number,
+        request: {
+          tag: 'log',
+          table: this.#context.spec.table,
+          partition: part.number,
+          offset: part.readOffset,
+          bytesMax: READ_BYTES_MAX,
+          waitMs: READ_WAIT_MS,
+        },
+      };
+    }
+    for (let tries = 0; tries < this.#parts.length; tries++) {
+      const part = this.#parts[this.#turn++ % this.#parts.length] as Partition;
+      if (part.stretches.length > 0) return this.#decode(part);
+    }
+    return this.#parts.length === 0 ? { tag: 'ended' } : { tag: 'wait', untilMs: null };
+  }
+
+  #decode(part: Partition): SourceStep {
+    const stretch = must(part.stretches[0], 'a stretch of rows');
+    const { bytes } = stretch;
+    const first = part.offset;
+    const result = this.#decoder.decode(bytes, stretch.at, bytes.length, this.#context.batchRows, true);
+    const bad = judgeBadRows(
+      result.errors,
+      bytes,
+      this.#context.spec.format.badData,
+      (error) => `row ${first + error.rowIndex} of ${this.#context.spec.table}${this.#nameOf(part)}`,
+    );
+    if (bad.tag === 'failed') {
+      this.#failed = bad.report;
+      return bad;
+    }
+    stretch.at = result.consumed;
+    part.offset += result.rowsSeen;
+    if (stretch.at >= bytes.length) {
+      assert(part.offset === stretch.endOffset, 'the log has one row a line');
+      part.stretches.shift();
+    }
+    return { tag: 'batch', partition: part.number, batch: result.batch, problems: bad.problems };
+  }
+
+  #nameOf(part: Partition): string {
+    const alone = (integerOption(this.#context.spec.connector.options, 'partitions') ?? 1) === 1;
+    return alone ? '' : `, partition ${part.number}`;
+  }
+
+  onRead(partition: number, result: ReadResult): void {
+    const part = must(this.#parts.find((each) => each.number === partition), `partition ${partition}`);
+    assert(part.reading, 'a read was asked for');
+    part.reading = false;
+    if (result.tag === 'failed') this.#failed = result.report;
+    else if (result.tag === 'log') this.#take(part, result);
+    else this.#failed = this.#lostReport(part, 'the log is missing');
+  }
+
+  #take(part: Partition, result: ReadResult & { tag: 'log' }): void {
+    if (result.rows === 0) {
+      if (result.endOffset < part.readOffset) this.#failed = this.#lostReport(part, `the log ends at row ${result.endOffset}`);
+      return;
+    }
+    if (result.firstOffset !== part.readOffset) {
+      this.#failed = this.#lostReport(part, `the log answered from row ${result.firstOffset}`);
+      return;
+    }
+    part.readOffset += result.rows;
+    part.stretches.push({ bytes: result.bytes, at: 0, endOffset: part.readOffset });
+  }
+
+  #lostReport(part: Partition, why: string): ErrorReport {
+    const { table } = this.#context.spec;
+    return new EngineError('SOURCE_MISSING', `row ${part.readOffset} of ${table}${this.#nameOf(part)} is not there any more: ${why}`, {
+      hint: 'Restart the pipeline without state to read the table from its beginning.',
+    }).report;
+  }
+
+  snapshot(): Record<string, JsonValue> {
+    return Object.fromEntries(this.#parts.map((part) => [String(part.number), part.offset]));
+  }
+
+  restore(offsets: Record<string, JsonValue>): void {
+    for (const part of this.#parts) {
+      const offset = offsets[String(part.number)];
+      if (typeof offset !== 'number') continue;
+      part.offset = offset;
+      part.readOffset = offset;
+    }
+  }
+}

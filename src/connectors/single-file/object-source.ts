@@ -1,0 +1,192 @@
+/**
+ * The source of `single_file` and `r2`: one NDJSON object, read in ranges.
+ *
+ * Place in the walk: stage 5. Rows end at line feeds; the last one needs none. The next range is asked for while the
+ * last one is decoded; a row that a range cuts waits for its rest.
+ *
+ * Offset: {offset, line}: byte position of the next row to give out, and the number of its line for messages.
+ * Invariants: every line is given out once and in order, wherever ranges and batches cut; the object must not change
+ * while it is read, but for growing at its end.
+ * Failure: a missing object fails the source; a line longer than `ingestRowBytesMax` is a bad row like any other.
+ */
+import { assert } from '../../base/assert.ts';
+import { EngineError, type ErrorReport } from '../../base/errors.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { JsonDecoder, type DecodeError } from '../../formats/json-decoder.ts';
+import type { JsonValue } from '../../lineage/types.ts';
+import type { RowProblem } from '../../operators/operator.ts';
+import { failReport, judgeBadRows } from '../bad-rows.ts';
+import type { ReadResult, Source, SourceContext, SourceStep } from '../connector.ts';
+import { requiredText } from '../options.ts';
+import { ownedPartitions } from '../partitions.ts';
+
+const READ_BYTES = 1024 * 1024;
+const LINE_FEED = 10;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const NO_BYTES = new Uint8Array(0);
+
+export class ObjectSource implements Source {
+  readonly partitions: readonly number[];
+  readonly #context: SourceContext;
+  readonly #path: string;
+  readonly #decoder: JsonDecoder;
+  /** Byte position of the next row to give out, and its line, from 1. */
+  #offset = 0;
+  #line = 1;
+  /** Bytes from `#offset` on: `#buffer[#at, …)`. */
+  #buffer: Uint8Array = NO_BYTES;
+  #at = 0;
+  /** Read ahead, and not joined to the buffer yet. */
+  #ahead: Uint8Array | null = null;
+  /** Position the next range starts at. */
+  #readOffset = 0;
+  #reading = false;
+  #reachedEnd = false;
+  /** Bytes dropped of a line that is too long to be a row; 0: not in such a line. */
+  #skipped = 0;
+  #ended: 'no' | 'partition' | 'source' = 'no';
+  #failed: ErrorReport | null = null;
+
+  constructor(context: SourceContext) {
+    this.#context = context;
+    this.#path = requiredText(context.spec.connector.options, 'path');
+    this.partitions = ownedPartitions(1, context.subtask, context.parallelism);
+    this.#decoder = new JsonDecoder(context.spec.physical, context.spec.format);
+    if (this.partitions.length === 0) this.#ended = 'source';
+  }
+
+  poll(_nowMs: number): SourceStep {
+    if (this.#failed !== null) return { tag: 'failed', report: this.#failed };
+    if (this.#ended !== 'no') {
+      this.#ended = 'source';
+      return { tag: 'ended' };
+    }
+    if (!this.#reading && !this.#reachedEnd && this.#ahead === null) return this.#read();
+    for (;;) {
+      const step = this.#decode();
+      if (step !== null) return step;
+      if (this.#ahead !== null) this.#join(this.#ahead);
+      else if (this.#reachedEnd && this.#at >= this.#buffer.length) break;
+      else if (!this.#reachedEnd) return this.#reading ? { tag: 'wait', untilMs: null } : this.#read();
+    }
+    this.#ended = 'partition';
+    return { tag: 'partition-ended', partition: 0 };
+  }
+
+  #read(): SourceStep {
+    this.#reading = true;
+    return {
+      tag: 'read',
+      partition: 0,
+      request: { tag: 'object', path: this.#path, offset: this.#readOffset, length: READ_BYTES },
+    };
+  }
+
+  #join(bytes: Uint8Array): void {
+    const rest = this.#buffer.subarray(this.#at);
+    this.#ahead = null;
+    this.#at = 0;
+    if (rest.length === 0) {
+      this.#buffer = bytes;
+      return;
+    }
+    this.#buffer = new Uint8Array(rest.length + bytes.length);
+    this.#buffer.set(rest);
+    this.#buffer.set(bytes, rest.length);
+  }
+
+  /** The next rows of the buffer; null when it holds no whole row. */
+  #decode(): SourceStep | null {
+    const final = this.#reachedEnd && this.#ahead === null;
+    if (this.#skipped > 0) return this.#skipLine(final);
+    const buffer = this.#buffer;
+    while (this.#at < buffer.length) {
+      const from = this.#at;
+      const result = this.#decoder.decode(buffer, from, buffer.length, this.#context.batchRows, final);
+      if (result.consumed === from) {
+        if (buffer.length - from <= LIMITS.ingestRowBytesMax) return null;
+        return this.#skipLine(final);
+      }
+      const bad = judgeBadRows(result.errors, buffer, this.#context.spec.format.badData, (error) => this.#placeOf(error));
+      if (bad.tag === 'failed') return this.#fail(bad.report);
+      this.#pass(result.consumed);
+      if (result.rowsSeen > 0) return { tag: 'batch', partition: 0, batch: result.batch, problems: bad.problems };
+    }
+    return null;
+  }
+
+  /** Drops a line too long to be kept until its end is seen; only then is it reported and passed. */
+  #skipLine(final: boolean): SourceStep | null {
+    const end = this.#buffer.indexOf(LINE_FEED, this.#at);
+    const to = end >= 0 ? end + 1 : this.#buffer.length;
+    this.#skipped += to - this.#at;
+    this.#at = to;
+    if (end < 0 && !final) return null;
+    const message = `line ${this.#line} (byte ${this.#offset}) of ${this.#path}: a row of ${this.#skipped} bytes is longer than ${LIMITS.ingestRowBytesMax}`;
+    if (this.#context.spec.format.badData === 'fail') return this.#fail(failReport('ROW_TOO_LARGE', message, null));
+    this.#offset += this.#skipped;
+    this.#skipped = 0;
+    this.#line++;
+    const problem: RowProblem = { row: 0, code: 'ROW_TOO_LARGE', column: '', message, raw: null };
+    const batch = this.#decoder.decode(NO_BYTES, 0, 0, 1).batch;
+    return { tag: 'batch', partition: 0, batch, problems: [problem] };
+  }
+
+  #placeOf(error: DecodeError): string {
+    const line = this.#line + countLines(this.#buffer, this.#at, error.start);
+    return `line ${line} (byte ${this.#offset + error.start - this.#at}) of ${this.#path}`;
+  }
+
+  /** Everything before position `to` of the buffer has been given out. */
+  #pass(to: number): void {
+    this.#line += countLines(this.#buffer, this.#at, to);
+    this.#offset += to - this.#at;
+    this.#at = to;
+  }
+
+  #fail(report: ErrorReport): SourceStep {
+    this.#failed = report;
+    return { tag: 'failed', report };
+  }
+
+  onRead(_partition: number, result: ReadResult): void {
+    assert(this.#reading, 'a read was asked for');
+    this.#reading = false;
+    if (result.tag === 'failed') this.#failed = result.report;
+    else if (result.tag === 'object') this.#take(result.bytes, result.size);
+    else this.#failed = missingReport(this.#path);
+  }
+
+  #take(bytes: Uint8Array, size: number): void {
+    let taken = bytes;
+    if (this.#readOffset === 0 && BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte)) {
+      taken = bytes.subarray(3);
+      this.#offset = 3;
+    }
+    this.#readOffset += bytes.length;
+    this.#reachedEnd = bytes.length === 0 || this.#readOffset >= size;
+    this.#ahead = taken;
+  }
+
+  snapshot(): Record<string, JsonValue> {
+    return this.partitions.length === 0 ? {} : { '0': { offset: this.#offset, line: this.#line } };
+  }
+
+  restore(offsets: Record<string, JsonValue>): void {
+    const known = offsets['0'];
+    if (known === undefined || this.partitions.length === 0) return;
+    const { offset, line } = known as { offset: number; line: number };
+    this.#offset = offset;
+    this.#readOffset = offset;
+    this.#line = line;
+  }
+}
+
+function countLines(bytes: Uint8Array, from: number, to: number): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0 && at < to; at = bytes.indexOf(LINE_FEED, at + 1)) lines++;
+  return lines;
+}
+
+const missingReport = (path: string): ErrorReport =>
+  new EngineError('SOURCE_MISSING', `there is no ${path}`, { hint: 'Check the option path of the table.' }).report;

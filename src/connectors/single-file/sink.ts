@@ -1,0 +1,12 @@
+/**
+ * The `single_file` sink: all rows in one file. Pieces are staged out of the way; the commit of an epoch appends its
+ * pieces to the file at `path` in one write that also records the epoch.
+ */
+import type { SinkContext } from '../connector.ts';
+import { NdjsonSink, partName } from '../ndjson-sink.ts';
+import { FILE_BYTES_MAX_DEFAULT } from '../r2/sink.ts';
+
+export function makeSingleFileSink(context: SinkContext): NdjsonSink {
+  const prefix = `thalweg-staged/${context.pipelineId}/${encodeURIComponent(context.table)}/`;
+  return new NdjsonSink(context, 'object', FILE_BYTES_MAX_DEFAULT, (epoch, index) => `${prefix}${partName(context, epoch, index)}`);
+}
