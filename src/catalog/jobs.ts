@@ -7,7 +7,8 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { ErrorReport } from '../base/errors.ts';
-import type { Database, Job, JobTable } from './schema.ts';
+import { getPipeline } from './pipelines.ts';
+import type { Database, Job, JobTable, PipelineAndJob } from './schema.ts';
 
 /** Ids of at most `limit` pipelines whose time to be looked at has come, the longest overdue first. */
 export async function duePipelines(db: Kysely<Database>, nowMs: number, limit: number): Promise<string[]> {
@@ -95,4 +96,23 @@ export async function listFailures(db: Kysely<Database>, jobId: string, limit: n
   if (before !== null) query = query.where('id', '<', before);
   const rows = await query.execute();
   return rows.map((row) => ({ id: row.id, generation: row.generation, atMs: row.at_ms, report: JSON.parse(row.report) as ErrorReport }));
+}
+
+/** The catalogue as a controller uses it. */
+export type ControllerCatalog = {
+  load(pipelineId: string): Promise<PipelineAndJob | null>;
+  due(nowMs: number, limit: number): Promise<string[]>;
+  record(seen: Job, patch: JobPatch, nowMs: number): Promise<boolean>;
+  recordFailure(jobId: string, generation: number, report: ErrorReport, nowMs: number): Promise<void>;
+  schedule(pipelineId: string, pipelineVersion: number, nextPollMs: number | null): Promise<void>;
+};
+
+export function controllerCatalog(db: Kysely<Database>): ControllerCatalog {
+  return {
+    load: (pipelineId) => getPipeline(db, pipelineId),
+    due: (nowMs, limit) => duePipelines(db, nowMs, limit),
+    record: (seen, patch, nowMs) => recordObservation(db, seen, patch, nowMs),
+    recordFailure: (jobId, generation, report, nowMs) => recordFailure(db, jobId, generation, report, nowMs),
+    schedule: (pipelineId, version, nextPollMs) => scheduleNext(db, pipelineId, version, nextPollMs),
+  };
 }
