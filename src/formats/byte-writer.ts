@@ -17,11 +17,20 @@ export class ByteWriter {
     this.bytes = grown;
   }
 
-  /** Appends bytes. */
+  /** Appends a few bytes. */
   put(source: Uint8Array): void {
     this.reserve(source.length);
-    this.bytes.set(source, this.length);
-    this.length += source.length;
+    // The sources are short words: a loop beats a call of `set`.
+    const { bytes } = this;
+    let at = this.length;
+    for (let from = 0; from < source.length; from++) bytes[at++] = source[from] as number;
+    this.length = at;
+  }
+
+  /** Appends one byte. */
+  putByte(byte: number): void {
+    this.reserve(1);
+    this.bytes[this.length++] = byte;
   }
 
   /** Everything written, without a copy; the writer must not be used further. */

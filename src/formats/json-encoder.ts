@@ -16,7 +16,6 @@ import type { Field, Schema } from '../batch/types.ts';
 import { bigintOfPair } from '../batch/words.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { FormatSpec, TimestampFormat } from './format.ts';
-import { BYTE_CLASS, CONTROL, ESCAPE, QUOTE } from './json-strings.ts';
 
 /** The longest text of any value but text: a decimal in quotes. */
 const VALUE_BYTES_MAX = 48;
@@ -27,12 +26,16 @@ const ascii = (text: string): Uint8Array => encoder.encode(text);
 const NULL = ascii('null');
 const TRUE = ascii('true');
 const FALSE = ascii('false');
-const ROW_END = ascii('}\n');
 const HEX = ascii('0123456789abcdef');
 
 const CHANGE_START = ascii('{"before":');
 const CHANGE_AFTER = ascii(',"after":');
 const CHANGE_OPS = { c: ascii(',"op":"c"}\n'), d: ascii(',"op":"d"}\n'), u: ascii(',"op":"u"}\n') };
+
+/** 1 for the bytes that JSON wants escaped in text. */
+const NEEDS_ESCAPE = new Uint8Array(256).fill(1, 0, 32);
+NEEDS_ESCAPE[34] = 1;
+NEEDS_ESCAPE[92] = 1;
 
 /** The letters of short escapes, by control byte. */
 const SHORT_ESCAPES = new Uint8Array(32);
@@ -85,7 +88,7 @@ export class JsonEncoder {
     const { columns } = batch;
     for (let row = 0; row < batch.rows; row++) {
       this.#putObject(this.#keys, columns, row);
-      this.#writer.put(ROW_END.subarray(1));
+      this.#writer.putByte(10);
     }
     return this.#finish(batch.rows);
   }
@@ -142,10 +145,7 @@ export class JsonEncoder {
 
   #putObject(keys: readonly Key[], columns: readonly Column[], row: number): void {
     const writer = this.#writer;
-    if (keys.length === 0) {
-      writer.reserve(1);
-      writer.bytes[writer.length++] = 123;
-    }
+    if (keys.length === 0) writer.putByte(123);
     for (let index = 0; index < keys.length; index++) {
       const key = keys[index] as Key;
       writer.reserve(key.bytes.length + VALUE_BYTES_MAX);
@@ -156,8 +156,7 @@ export class JsonEncoder {
       writer.length = at;
       this.#putValue(key, columns[index] as Column, row);
     }
-    writer.reserve(1);
-    writer.bytes[writer.length++] = 125;
+    writer.putByte(125);
   }
 
   /** Writes one value; `VALUE_BYTES_MAX` bytes are reserved. */
@@ -255,9 +254,7 @@ export class JsonEncoder {
     target[at++] = 34;
     for (let from = start; from < end; from++) {
       const byte = source[from] as number;
-      const kind = BYTE_CLASS[byte] as number;
-      if (kind === QUOTE || kind === ESCAPE) target[at++] = 92;
-      if (kind === CONTROL) at = writeControl(target, at, byte);
+      if (NEEDS_ESCAPE[byte] === 1) at = writeEscape(target, at, byte);
       else target[at++] = byte;
     }
     target[at++] = 34;
@@ -265,8 +262,12 @@ export class JsonEncoder {
   }
 }
 
-function writeControl(target: Uint8Array, at: number, byte: number): number {
+function writeEscape(target: Uint8Array, at: number, byte: number): number {
   target[at] = 92;
+  if (byte >= 32) {
+    target[at + 1] = byte;
+    return at + 2;
+  }
   const short = SHORT_ESCAPES[byte] as number;
   if (short !== 0) {
     target[at + 1] = short;

@@ -294,7 +294,6 @@ export class ValueReader {
   #readStruct(bytes: Uint8Array, at: number, slot: Slot, row: number): number {
     const names = slot.names as SlotNames;
     const stamp = ++this.#structStamp;
-    slot.clearNull(row);
     let position = skipSpace(bytes, at + 1);
     while (bytes[position] !== CLOSE_BRACE) {
       if (bytes[position] !== DOUBLE_QUOTE) return fail(position, 'a key in double quotes is due');

@@ -105,6 +105,12 @@ test('slices of a batch joined again give the batch', () => {
         .slice(1)
         .map((to, index) => sliceBatch(sample.batch, bounds[index] as number, to));
       expect(seen(sample, concatBatches(parts))).toEqual(picked(sample, all(sample)));
+      const backwards = parts.map((_, index) =>
+        all(sample).slice(bounds[index], bounds[index + 1]),
+      );
+      expect(seen(sample, concatBatches([...parts].reverse()))).toEqual(
+        picked(sample, backwards.reverse().flat()),
+      );
       for (const [index, part] of parts.entries()) {
         expect(seen(sample, part)).toEqual(
           picked(sample, all(sample).slice(bounds[index], bounds[index + 1])),

@@ -69,7 +69,7 @@ function decodeInPieces(
   while (kept < bytes.length) {
     end = Math.min(bytes.length, end + 1 + prng.below(pieceMax));
     // A copy with something else behind it, so that reading too far shows.
-    const piece = new Uint8Array(end - kept + 9).fill(123);
+    const piece = new Uint8Array(end - kept + 9).fill(10);
     piece.set(bytes.subarray(kept, end));
     const from = 0;
     const rowsMax = 1 + prng.below(20);
@@ -361,6 +361,18 @@ test('escapes and control characters in text are taken or refused one by one', (
     expect(codes(decodeAll(columns, row).errors), `byte ${byte}`).toEqual(['0 PARSE_ERROR null']);
   }
   expect(decodeAll(columns, '{"s":"\u007f"}').rows).toEqual([{ s: '\u007f' }]);
+});
+
+test('unknown fields of a refused row are not counted', () => {
+  const result = decodeAll(
+    [column('id', INT32)],
+    '{"x":1,"id":"?"}\n{"y":1,"id":1}\n{"x":2\n{"y":2}\n',
+  );
+  expect(result.warnings).toEqual([{ code: 'UNKNOWN_FIELD', column: 'y', count: 2 }]);
+  expect(result.unknownFields).toEqual([
+    { rowIndex: 1, column: 'y' },
+    { rowIndex: 3, column: 'y' },
+  ]);
 });
 
 test('reserved words are column names like any other', () => {
