@@ -158,6 +158,9 @@ function compileField(expr: Expr & { tag: 'field' }): Node {
 
 /** A part that is evaluated for some rows only. */
 type Part = {
+  /** The part on all rows of a batch. */
+  node: Node;
+  mayFail: boolean;
   /** The value of row `indices[i]` is at i of the result when `gathered`, at that row otherwise. */
   run: (batch: RecordBatch, indices: Int32Array, count: number, errors: RowErrors) => { column: Column; gathered: boolean };
 };
@@ -169,6 +172,8 @@ function compilePart(expr: Expr): Part {
   const mayFail = canFail(expr);
   const constant = isConstant(expr);
   return {
+    node,
+    mayFail,
     run: (batch, indices, count, errors) => {
       const all = count === batch.rows;
       const cheap = !mayFail && (constant || count * 4 > batch.rows);
@@ -232,42 +237,80 @@ function compileCase(expr: Expr & { tag: 'case' }): Node {
 const isTrue = (column: BooleanColumn, at: number): boolean =>
   (column.validity === null || bitAt(column.validity, at)) && bitAt(column.bits, at);
 
-/** AND and OR. `decisive` is the value that ends the search: false for AND, true for OR. */
+/** How far AND or OR has come. */
+type Junction = {
+  /** Rows that hold the decisive value. */
+  decided: Uint8Array;
+  /** Rows that met a NULL; whether a decided row is among them does not matter. */
+  unknown: Uint8Array;
+};
+
+/**
+ * AND and OR. The decisive value, which ends the search in a row, is false for AND and true for OR.
+ * Parts that cannot fail are combined a byte of rows at a time while many rows are undecided; from
+ * the first other part on, each part sees the undecided rows only.
+ */
 function compileJunction(expr: Expr & { tag: 'and' | 'or' }): Node {
   const parts = expr.args.map(compilePart);
-  const decisive = expr.tag === 'or';
+  const isOr = expr.tag === 'or';
   return (batch, errors) => {
     const { rows } = batch;
-    const result = makeBoolean(rows, null);
-    if (!decisive) result.bits.fill(255);
-    let unknown: Uint8Array | null = null;
-    let open = allRows(rows);
-    let openCount = rows;
+    const state: Junction = { decided: new Uint8Array(bitmapBytes(rows)), unknown: new Uint8Array(bitmapBytes(rows)) };
+    let open: Int32Array | null = null;
     for (const part of parts) {
-      if (openCount === 0) break;
-      const { column, gathered } = part.run(batch, open, openCount, errors);
-      const values = column as BooleanColumn;
-      const left = new Int32Array(openCount);
-      let leftCount = 0;
-      for (let i = 0; i < openCount; i++) {
-        const row = open[i] as number;
-        if (errors.hasFailed(row)) continue;
-        const at = positionIn(column, gathered, i, row);
-        const present = values.validity === null || bitAt(values.validity, at);
-        if (present && bitAt(values.bits, at) === decisive) {
-          result.bits[row >> 3] = (result.bits[row >> 3] as number) ^ (1 << (row & 7));
-          if (unknown !== null) unknown[row >> 3] = (unknown[row >> 3] as number) & ~(1 << (row & 7));
-          continue;
-        }
-        if (!present) setBit((unknown ??= new Uint8Array(bitmapBytes(rows))), row);
-        left[leftCount++] = row;
+      if (open === null && !part.mayFail) {
+        combineWhole(state, part.node(batch, errors) as BooleanColumn, rows, isOr);
+        const undecided = undecidedRows(state.decided, rows);
+        if (undecided.length * 4 < rows) open = undecided;
+      } else {
+        open ??= undecidedRows(state.decided, rows);
+        open = combineRows(state, part, batch, open, errors, isOr);
       }
-      open = left;
-      openCount = leftCount;
+      if (open !== null && open.length === 0) break;
     }
-    if (unknown !== null) result.validity = unknown.map((byte) => ~byte);
-    return result;
+    const { decided, unknown } = state;
+    const validity = unknown.some((byte) => byte !== 0) ? unknown.map((byte, index) => ~byte | (decided[index] as number)) : null;
+    return { ...makeBoolean(0, validity), length: rows, bits: isOr ? decided : decided.map((byte) => ~byte) };
   };
+}
+
+function combineWhole(state: Junction, column: BooleanColumn, rows: number, isOr: boolean): void {
+  const constant = strideOf(column) === 0 && rows !== 1;
+  const flip = isOr ? 0 : 255;
+  for (let byte = 0; byte < bitmapBytes(rows); byte++) {
+    const values = constant ? (bitAt(column.bits, 0) ? 255 : 0) : (column.bits[byte] as number);
+    const present = column.validity === null ? 255 : constant ? (bitAt(column.validity, 0) ? 255 : 0) : (column.validity[byte] as number);
+    state.decided[byte] = (state.decided[byte] as number) | ((values ^ flip) & present);
+    state.unknown[byte] = (state.unknown[byte] as number) | ~present;
+  }
+}
+
+/** Evaluates a part on the open rows; the rows that are still open after it. */
+function combineRows(state: Junction, part: Part, batch: RecordBatch, open: Int32Array, errors: RowErrors, isOr: boolean): Int32Array {
+  const { column, gathered } = part.run(batch, open, open.length, errors);
+  const { bits, validity } = column as BooleanColumn;
+  const left = new Int32Array(open.length);
+  let count = 0;
+  for (let i = 0; i < open.length; i++) {
+    const row = open[i] as number;
+    if (errors.hasFailed(row)) continue;
+    const at = positionIn(column, gathered, i, row);
+    const present = validity === null || bitAt(validity, at);
+    if (present && bitAt(bits, at) === isOr) {
+      setBit(state.decided, row);
+      continue;
+    }
+    if (!present) setBit(state.unknown, row);
+    left[count++] = row;
+  }
+  return left.subarray(0, count);
+}
+
+function undecidedRows(decided: Uint8Array, rows: number): Int32Array {
+  const open = new Int32Array(rows);
+  let count = 0;
+  for (let row = 0; row < rows; row++) if (!bitAt(decided, row)) open[count++] = row;
+  return open.subarray(0, count);
 }
 
 /** coalesce, whose later arguments are evaluated only where the earlier ones are NULL. */

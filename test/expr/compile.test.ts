@@ -149,3 +149,9 @@ it('reports U02: a BIGINT beyond 2^53 keeps its digits', () => {
   const ids = [9007199254740993n, 2033735037361704962n, 9007199254740995n];
   expect(run(call('+', column(0, INT64), one), [INT64, ids]).values).toEqual([9007199254740994n, 2033735037361704963n, 9007199254740996n]);
 });
+
+it('compiles a deeply nested condition in time linear in its size', () => {
+  let expr: Expr = column(0, BOOLEAN);
+  for (let depth = 0; depth < 60; depth++) expr = depth % 2 === 0 ? and(expr, column(0, BOOLEAN)) : or(expr, column(0, BOOLEAN));
+  expect(run(expr, [BOOLEAN, [true, false, null]]).values).toEqual([true, false, null]);
+});

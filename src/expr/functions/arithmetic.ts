@@ -18,8 +18,61 @@ export type Operator = '+' | '-' | '*' | '/' | '%';
 
 const fitsInt32 = (value: number): boolean => value >= -2147483648 && value <= 2147483647;
 
-/** A loop per operator is made by passing the operator in: each closure is its own call site. */
-function int32Loop(operator: Operator, compute: (left: number, right: number) => number): Evaluate {
+/** The values of both operands with their strides, and the result to fill. */
+type Loop<T> = (a: T, strideA: number, b: T, strideB: number, rows: number, values: T) => void;
+
+/**
+ * One loop per operator, so that each stays monomorphic. They write what fits nowhere or divides by
+ * zero as rubbish; `checkInt32` finds those rows afterwards.
+ */
+const INT32_LOOPS: Record<Operator, Loop<Int32Array>> = {
+  '+': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) + (b[row * strideB] as number);
+  },
+  '-': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) - (b[row * strideB] as number);
+  },
+  '*': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = Math.imul(a[row * strideA] as number, b[row * strideB] as number);
+  },
+  '/': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) / (b[row * strideB] as number);
+  },
+  '%': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
+  },
+};
+
+/** Whether a row of `x (operator) y = value` is wrong, as a loop that finds the first such row from `from` on. */
+const INT32_CHECKS: Record<Operator, (a: Int32Array, strideA: number, b: Int32Array, strideB: number, rows: number, values: Int32Array, from: number) => number> = {
+  '+': (a, strideA, b, strideB, rows, values, from) => {
+    for (let row = from; row < rows; row++) if ((a[row * strideA] as number) + (b[row * strideB] as number) !== values[row]) return row;
+    return rows;
+  },
+  '-': (a, strideA, b, strideB, rows, values, from) => {
+    for (let row = from; row < rows; row++) if ((a[row * strideA] as number) - (b[row * strideB] as number) !== values[row]) return row;
+    return rows;
+  },
+  '*': (a, strideA, b, strideB, rows, values, from) => {
+    for (let row = from; row < rows; row++) if ((a[row * strideA] as number) * (b[row * strideB] as number) !== values[row]) return row;
+    return rows;
+  },
+  '/': (a, strideA, b, strideB, rows, _values, from) => {
+    for (let row = from; row < rows; row++) {
+      const divisor = b[row * strideB] as number;
+      if (divisor === 0 || (divisor === -1 && a[row * strideA] === -2147483648)) return row;
+    }
+    return rows;
+  },
+  '%': (_a, _strideA, b, strideB, rows, _values, from) => {
+    for (let row = from; row < rows; row++) if (b[row * strideB] === 0) return row;
+    return rows;
+  },
+};
+
+function int32Operator(operator: Operator): Evaluate {
+  const compute = INT32_LOOPS[operator];
+  const findWrong = INT32_CHECKS[operator];
   const divides = operator === '/' || operator === '%';
   return (args, rows, errors) => {
     const [left, right] = args as readonly [Int32Column, Int32Column];
@@ -29,17 +82,12 @@ function int32Loop(operator: Operator, compute: (left: number, right: number) =>
     const b = right.values;
     const strideA = strideOf(left);
     const strideB = strideOf(right);
-    const values = result.values;
-    for (let row = 0; row < rows; row++) {
+    compute(a, strideA, b, strideB, rows, result.values);
+    for (let row = findWrong(a, strideA, b, strideB, rows, result.values, 0); row < rows; row = findWrong(a, strideA, b, strideB, rows, result.values, row + 1)) {
       const x = a[row * strideA] as number;
       const y = b[row * strideB] as number;
-      if (divides && y === 0) {
-        outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${x} ${operator} 0`);
-        continue;
-      }
-      const value = compute(x, y);
-      if (!fitsInt32(value)) outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${x} ${operator} ${y} does not fit INT`);
-      values[row] = value;
+      if (divides && y === 0) outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${x} ${operator} 0`);
+      else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${x} ${operator} ${y} does not fit INT`);
     }
     result.validity = outcome.validity;
     return result;
@@ -115,7 +163,26 @@ function int64Loop(operator: '*' | '/' | '%', fast: (x: number, y: number) => nu
   };
 }
 
-function float64Loop(operator: Operator, compute: (left: number, right: number) => number): Evaluate {
+const FLOAT64_LOOPS: Record<Operator, Loop<Float64Array>> = {
+  '+': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) + (b[row * strideB] as number);
+  },
+  '-': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) - (b[row * strideB] as number);
+  },
+  '*': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) * (b[row * strideB] as number);
+  },
+  '/': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) / (b[row * strideB] as number);
+  },
+  '%': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
+  },
+};
+
+function float64Operator(operator: Operator): Evaluate {
+  const compute = FLOAT64_LOOPS[operator];
   const divides = operator === '/' || operator === '%';
   return (args, rows, errors) => {
     const [left, right] = args as readonly [Float64Column, Float64Column];
@@ -125,12 +192,9 @@ function float64Loop(operator: Operator, compute: (left: number, right: number) 
     const b = right.values;
     const strideA = strideOf(left);
     const strideB = strideOf(right);
-    const values = result.values;
-    for (let row = 0; row < rows; row++) {
-      const x = a[row * strideA] as number;
-      const y = b[row * strideB] as number;
-      if (divides && y === 0) outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${x} ${operator} 0`);
-      else values[row] = compute(x, y);
+    compute(a, strideA, b, strideB, rows, result.values);
+    for (let row = 0; divides && row < rows; row++) {
+      if (b[row * strideB] === 0) outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${a[row * strideA]} ${operator} 0`);
     }
     result.validity = outcome.validity;
     return result;
@@ -200,21 +264,21 @@ const negation = (type: SqlType, example: FunctionExample, evaluate: Evaluate): 
 });
 
 export const ARITHMETIC: readonly ScalarFunction[] = [
-  overload('+', INT32, 'the exact sum', { args: [2, 3], gives: 5 }, int32Loop('+', (x, y) => x + y)),
-  overload('-', INT32, 'the exact difference', { args: [2, 3], gives: -1 }, int32Loop('-', (x, y) => x - y)),
-  overload('*', INT32, 'the exact product', { args: [-2, 3], gives: -6 }, int32Loop('*', (x, y) => x * y)),
-  overload('/', INT32, 'the quotient, truncated toward zero', { args: [-7, 2], gives: -3 }, int32Loop('/', (x, y) => Math.trunc(x / y))),
-  overload('%', INT32, 'the remainder, with the sign of the dividend', { args: [-7, 2], gives: -1 }, int32Loop('%', (x, y) => x % y)),
+  overload('+', INT32, 'the exact sum', { args: [2, 3], gives: 5 }, int32Operator('+')),
+  overload('-', INT32, 'the exact difference', { args: [2, 3], gives: -1 }, int32Operator('-')),
+  overload('*', INT32, 'the exact product', { args: [-2, 3], gives: -6 }, int32Operator('*')),
+  overload('/', INT32, 'the quotient, truncated toward zero', { args: [-7, 2], gives: -3 }, int32Operator('/')),
+  overload('%', INT32, 'the remainder, with the sign of the dividend', { args: [-7, 2], gives: -1 }, int32Operator('%')),
   overload('+', INT64, 'the exact sum', { args: ['9007199254740993', '1'], gives: '9007199254740994' }, addOrSubtractInt64(false)),
   overload('-', INT64, 'the exact difference', { args: ['-9007199254740993', '1'], gives: '-9007199254740994' }, addOrSubtractInt64(true)),
   overload('*', INT64, 'the exact product', { args: ['3037000499', '3037000499'], gives: '9223372030926249001' }, int64Loop('*', (x, y) => x * y, (x, y) => x * y)),
   overload('/', INT64, 'the quotient, truncated toward zero', { args: ['-9007199254740993', '2'], gives: '-4503599627370496' }, int64Loop('/', truncatedQuotient, (x, y) => x / y)),
   overload('%', INT64, 'the remainder, with the sign of the dividend', { args: ['-7', '2'], gives: '-1' }, int64Loop('%', (x, y) => x % y, (x, y) => x % y)),
-  overload('+', FLOAT64, 'the IEEE sum', { args: [0.5, 0.25], gives: 0.75 }, float64Loop('+', (x, y) => x + y)),
-  overload('-', FLOAT64, 'the IEEE difference', { args: [0.5, 0.25], gives: 0.25 }, float64Loop('-', (x, y) => x - y)),
-  overload('*', FLOAT64, 'the IEEE product', { args: [0.5, 3], gives: 1.5 }, float64Loop('*', (x, y) => x * y)),
-  overload('/', FLOAT64, 'the IEEE quotient', { args: [1, 4], gives: 0.25 }, float64Loop('/', (x, y) => x / y)),
-  overload('%', FLOAT64, 'the remainder, with the sign of the dividend', { args: [-7.5, 2], gives: -1.5 }, float64Loop('%', (x, y) => x % y)),
+  overload('+', FLOAT64, 'the IEEE sum', { args: [0.5, 0.25], gives: 0.75 }, float64Operator('+')),
+  overload('-', FLOAT64, 'the IEEE difference', { args: [0.5, 0.25], gives: 0.25 }, float64Operator('-')),
+  overload('*', FLOAT64, 'the IEEE product', { args: [0.5, 3], gives: 1.5 }, float64Operator('*')),
+  overload('/', FLOAT64, 'the IEEE quotient', { args: [1, 4], gives: 0.25 }, float64Operator('/')),
+  overload('%', FLOAT64, 'the remainder, with the sign of the dividend', { args: [-7.5, 2], gives: -1.5 }, float64Operator('%')),
   negation(INT32, { args: [5], gives: -5 }, negateInt32),
   negation(INT64, { args: ['5'], gives: '-5' }, negateInt64),
   negation(FLOAT64, { args: [0.5], gives: -0.5 }, negateFloat64),

@@ -11,7 +11,7 @@ import { FLOAT64, INT32, INT64, decimalType, typeName } from '../../batch/types.
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always, ofFirst } from '../function-types.ts';
 import { Outcome, combineValidity, makeDecimal, makeFloat64, makeInt32, makeInt64, strideOf } from '../vector.ts';
-import { divideHalfUp, fitsInt64, fitsPrecision, int64AsNumber, powerOfTen, readDecimal, readInt64, writeDecimal, writeInt64 } from '../wide.ts';
+import { divideHalfUp, fitsInt64, fitsPrecision, int64AsNumber, isSafe, powerOfTen, readDecimal, readInt64, writeDecimal, writeInt64, writeSafeInt64 } from '../wide.ts';
 import type { DecimalType } from './arithmetic-decimal.ts';
 
 /** The even neighbour on a tie; exact, since a double with a fraction is far below 2^53. */
@@ -93,13 +93,18 @@ const overInts =
   };
 
 const overBigInts =
-  (compute: (x: bigint) => bigint): Evaluate =>
+  (compute: (x: bigint) => bigint, fast: (x: number) => number): Evaluate =>
   (args, rows, errors, type) => {
     const [input] = args as readonly [Int64Column];
     const outcome = new Outcome(args, rows, errors);
     const result = makeInt64(rows, type);
     const stride = strideOf(input);
     for (let row = 0; row < rows; row++) {
+      const near = int64AsNumber(input.words, row * stride);
+      if (isSafe(near)) {
+        writeSafeInt64(result.words, row, fast(near));
+        continue;
+      }
       const value = compute(readInt64(input.words, row * stride));
       if (fitsInt64(value)) writeInt64(result.words, row, value);
       else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${value} does not fit BIGINT`);
@@ -196,11 +201,11 @@ const ROUNDINGS = (
 
 export const MATH: readonly ScalarFunction[] = [
   fn('abs', INT32, 'the number without its sign', { args: [-5], gives: 5 }, overInts(Math.abs)),
-  fn('abs', INT64, 'the number without its sign', { args: ['-5'], gives: '5' }, overBigInts(absolute)),
+  fn('abs', INT64, 'the number without its sign', { args: ['-5'], gives: '5' }, overBigInts(absolute, Math.abs)),
   fn('abs', DECIMAL, 'the number without its sign', { args: ['-1.5'], gives: '1.5' }, overDecimals(absolute)),
   fn('abs', FLOAT64, 'the number without its sign', { args: [-0.5], gives: 0.5 }, overFloats(Math.abs)),
   fn('sign', INT32, '-1, 0 or 1', { args: [-5], gives: -1 }, overInts(Math.sign)),
-  fn('sign', INT64, '-1, 0 or 1', { args: ['-5'], gives: '-1' }, overBigInts(sign)),
+  fn('sign', INT64, '-1, 0 or 1', { args: ['-5'], gives: '-1' }, overBigInts(sign, Math.sign)),
   fn('sign', DECIMAL, '-1, 0 or 1', { args: ['-1.5'], gives: '-1' }, overDecimals(sign), { result: always(decimalType(1, 0)) }),
   fn('sign', FLOAT64, '-1, 0 or 1', { args: [-0.5], gives: -1 }, overFloats(Math.sign)),
   ...ROUNDINGS,

@@ -10,6 +10,7 @@ import type { SqlType } from '../../batch/types.ts';
 import { FLOAT64, INT64, INTERVAL, TIMESTAMP } from '../../batch/types.ts';
 import type { ArgumentPattern, Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
+import { castColumn } from '../cast.ts';
 import { textAt } from '../text-sink.ts';
 import { Outcome, combineValidity, makeFloat64, makeInt64, strideOf } from '../vector.ts';
 import { fitsInt64, int64AsNumber, isSafe, readInt64, writeInt64, writeSafeInt64 } from '../wide.ts';
@@ -158,8 +159,20 @@ function fieldOf(unit: string, days: number, micros: number): number | null {
   }
 }
 
+/** The date asked for last: neighbouring rows mostly share their day. */
+let recentDays = NaN;
+let recentDate = dateOfDays(0);
+
+function recentDateOf(days: number): typeof recentDate {
+  if (days !== recentDays) {
+    recentDays = days;
+    recentDate = dateOfDays(days);
+  }
+  return recentDate;
+}
+
 function dateField(unit: string, days: number): number | null {
-  const { year, month, day } = dateOfDays(days);
+  const { year, month, day } = recentDateOf(days);
   switch (unit) {
     case 'day':
       return day;
@@ -334,6 +347,8 @@ export const TIME: readonly ScalarFunction[] = [
   fn('date-bin:origin', 'date_bin', ['interval', 'timestamp', 'timestamp'], TIMESTAMP, 'the same with bins counted from the third argument', { args: ['10', '25', '3'], gives: '23' }, dateBin),
   fn('to-timestamp:int64', 'to_timestamp', ['int64'], TIMESTAMP, 'the moment so many seconds after 1970', { args: ['2'], gives: '2000000' }, rescaled(1e6, 1)),
   fn('to-timestamp:float64', 'to_timestamp', ['float64'], TIMESTAMP, 'the moment so many seconds after 1970, to the nearest microsecond', { args: [0.25], gives: '250000' }, fromFloatSeconds),
+  fn('to-timestamp:text', 'to_timestamp', ['text'], TIMESTAMP, 'the moment an ISO 8601 text means, as CAST reads it', { args: ['1970-01-01T00:00:02Z'], gives: '2000000' }, (args, _rows, errors) =>
+    castColumn(args[0] as Column, TIMESTAMP, false, errors)),
   fn('to-timestamp-seconds', 'to_timestamp_seconds', ['int64'], TIMESTAMP, 'the moment so many seconds after 1970', { args: ['2'], gives: '2000000' }, rescaled(1e6, 1)),
   fn('to-timestamp-millis', 'to_timestamp_millis', ['int64'], TIMESTAMP, 'the moment so many milliseconds after 1970', { args: ['2'], gives: '2000' }, rescaled(1e3, 1)),
   fn('to-timestamp-micros', 'to_timestamp_micros', ['int64'], TIMESTAMP, 'the moment so many microseconds after 1970', { args: ['2'], gives: '2' }, rescaled(1, 1)),
