@@ -71,7 +71,7 @@ export type OperatorSpec =
       table: string;
       connector: ConnectorSpec;
       format: FormatSpec;
-      /** Whether rows may be retracted. */
+      /** Whether rows are written as changes: they may be retracted, or the table's format asks for it. */
       updating: boolean;
       /** Columns that identify a row of an updating result; indices into the schema. */
       keyColumns: readonly number[];

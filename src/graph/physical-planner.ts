@@ -85,7 +85,7 @@ function sinkSpec(sink: SinkPlan): OperatorSpec {
     table: sink.table,
     connector: { connector: sink.connector, options: sink.options },
     format: sink.format,
-    updating: sink.input.updating,
+    updating: sink.input.updating || sink.changes,
     keyColumns: sink.keyColumns,
     twoPhase: sink.twoPhase,
   };

@@ -243,7 +243,7 @@ export class ExpressionBinder {
   }
 
   #like(like: LikeExpression): Expr {
-    if (like.kind === 'similar') return this.#unsupported('SIMILAR TO', like.span, 'use LIKE or a regular expression with ~');
+    if (like.kind === 'similar') return this.#unsupported('SIMILAR TO', like.span, 'use LIKE');
     const args: Expression[] = [like.operand, like.pattern];
     if (like.escape !== null) args.push(like.escape);
     const found = this.#call(like.kind, args, like.span);

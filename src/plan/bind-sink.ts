@@ -44,6 +44,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
     format: bindFormat(common),
     twoPhase: connector.twoPhase,
     parallel: connector.parallel,
+    changes,
     columns: columns ?? connector.schema?.map((field) => ({ name: field.name, type: field.type, notNull: !field.nullable, fallback: null })) ?? null,
     primaryKey: table.primaryKey,
     acceptsUpdates: changes || TAKES_ANYTHING.has(connector.name),
@@ -53,7 +54,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
 /** The sink of a bare SELECT. */
 export function defaultSinkTarget(name: string, connector: ConnectorDeclaration, place: Span, diagnostics: Diagnostics): SinkTarget {
   const { common, own } = readOptions(collectOptions([], diagnostics), connector.options, 'sink', place, diagnostics);
-  return { tag: 'sink', table: name, connector: connector.name, options: own, format: bindFormat(common), twoPhase: connector.twoPhase, parallel: connector.parallel, columns: null, primaryKey: [], acceptsUpdates: true };
+  return { tag: 'sink', table: name, connector: connector.name, options: own, format: bindFormat(common), twoPhase: connector.twoPhase, parallel: connector.parallel, changes: false, columns: null, primaryKey: [], acceptsUpdates: true };
 }
 
 /**

@@ -64,8 +64,8 @@ const LATER: ReadonlyMap<string, string> = new Map([
   ['date', 'use TIMESTAMP, or TEXT for a date as written'],
   ['time', 'use TEXT, or BIGINT for a count of microseconds'],
   ['interval', 'an interval can be a constant in an expression, but not a column; use BIGINT'],
-  ['json', 'use TEXT: it holds the JSON as written'],
-  ['jsonb', 'use TEXT: it holds the JSON as written'],
+  ['json', 'declare the fields you need as columns, or keep whole rows as text with json.unstructured = true'],
+  ['jsonb', 'declare the fields you need as columns, or keep whole rows as text with json.unstructured = true'],
   ['bytea', 'use TEXT with the bytes in base64'],
   ['binary', 'use TEXT with the bytes in base64'],
   ['varbinary', 'use TEXT with the bytes in base64'],
@@ -81,7 +81,7 @@ const SPELLINGS: readonly string[] = ['BOOLEAN', 'INT', 'INTEGER', 'BIGINT', 'DO
 export function bindType(type: TypeName, diagnostics: Diagnostics): SqlType | null {
   if (type.tag !== 'simple') {
     diagnostics.error('UNSUPPORTED', `${type.tag} types can not be declared yet`, type.span, {
-      hint: 'declare TEXT and the value is kept as JSON text, or declare the fields you need as columns of their own',
+      hint: 'keep whole rows as JSON text with json.unstructured = true and one TEXT column, or give the values as columns of their own',
     });
     return null;
   }

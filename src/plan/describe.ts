@@ -26,9 +26,12 @@ export function describeNode(node: PlanNode): string {
 export const describeSink = (sink: SinkPlan): string => `sink ${sink.table} (${sink.connector})`;
 
 export const describeSchema = (schema: Schema): string =>
-  schema.map((field) => `${quoteName(field.name)} ${typeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`).join(', ');
+  schema.map((field) => `${readable(field.name)} ${typeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`).join(', ');
 
-export const printOver = (expr: Expr, schema: Schema): string => printExpr(expr, schema.map((field) => quoteName(field.name)));
+export const printOver = (expr: Expr, schema: Schema): string => printExpr(expr, schema.map((field) => readable(field.name)));
+
+/** An aggregate's column is named by its call, which needs no quotes to be understood. */
+const readable = (name: string): string => (name.endsWith(')') ? name : quoteName(name));
 
 /** `tumble(1 day, offset 5 hours)`. */
 export function describeWindow(window: Window): string {

@@ -39,7 +39,13 @@ function line(node: PlanNode): string {
 
 function details(node: PlanNode): string[] {
   if (node.tag !== 'scan') return [];
-  return [`columns: ${describeSchema(node.schema)}`, ...generated(node), ...watermark(node)];
+  return [`columns: ${describeSchema(node.schema)}`, ...decoded(node), ...generated(node), ...watermark(node)];
+}
+
+/** What is read from the connector, where that is not what the scan gives. */
+function decoded(scan: ScanNode): string[] {
+  const columns = describeSchema(scan.physical);
+  return columns === describeSchema(scan.schema) ? [] : [`decoded: ${columns === '' ? 'nothing' : columns}`];
 }
 
 function generated(scan: ScanNode): string[] {

@@ -34,7 +34,7 @@ function castAll(args: readonly Expr[], types: readonly SqlType[]): { tag: 'args
 
 function refusal(name: string, error: ResolveError): CallError {
   const isWord = /^[a-z_]/i.test(name);
-  const [suggestion] = error.candidates;
+  const suggestion = error.error === 'UNKNOWN_FUNCTION' ? error.candidates[0] : undefined;
   const extras = { ...(error.hint === undefined ? {} : { hint: error.hint }), ...(suggestion === undefined ? {} : { suggestion }) };
   // An operator is in the grammar, so not having it is ours and not a mistyped name.
   if (error.error === 'UNKNOWN_FUNCTION' && !isWord) return { tag: 'error', code: 'UNSUPPORTED', message: `the operator ${name} is not supported yet`, extras: { hint: 'write the expression with functions' } };
@@ -50,7 +50,7 @@ export function castTo(expr: Expr, type: SqlType, orNull: boolean): { tag: 'expr
   if (expr.tag !== 'literal') return { tag: 'expr', expr: cast };
   const folded = foldExpr(cast);
   if (folded.tag === 'literal') return { tag: 'expr', expr: folded };
-  return { tag: 'refused', message: `${printExpr(expr, [])} is not a value of ${typeName(type)}`, hint: `write a ${typeName(type)}` };
+  return { tag: 'refused', message: `${printExpr(expr, [])} is not a value of ${typeName(type)}`, hint: `write a value of ${typeName(type)}` };
 }
 
 /** The type all of them can become; null: none. */

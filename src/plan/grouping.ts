@@ -5,6 +5,7 @@
  * the aggregates; `regroup` then turns them into expressions over the grouped rows, and finds the columns
  * that are neither grouped nor aggregated.
  */
+import type { Span } from '../base/errors.ts';
 import { type Field, type Schema, WINDOW } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
@@ -28,6 +29,8 @@ export class Grouping {
   readonly #origins: WeakMap<Expr, PathExpression>;
   readonly #keys: Key[] = [];
   readonly #aggregates: AggregateCall[] = [];
+  /** Where each aggregate is written first. */
+  readonly #places: Span[] = [];
   /** Canonical text of an aggregate → its position. */
   readonly #known = new Map<string, number>();
   #window: Window | null = null;
@@ -104,17 +107,18 @@ export class Grouping {
     const { label: _, ...meaning } = bound;
     const text = canonical(meaning);
     const known = this.#known.get(text) ?? this.#aggregates.push(bound) - 1;
+    this.#places[known] ??= call.span;
     this.#known.set(text, known);
     return { tag: 'column', index: this.#standIn + 1 + known, type: bound.type };
   }
 
   /** The grouped rows; null when something was refused. */
-  build(input: PlanNode, source: { span: CallExpression['span'] }): PlanNode | null {
+  build(input: PlanNode, source: { span: Span }): PlanNode | null {
     if (this.#broken) return null;
     const grouped = { keys: this.#keys.map((key) => key.expr), keyNames: this.#keys.map((key) => key.name), aggregates: this.#aggregates };
     const fields = this.#aggregates.map((call): Field => ({ name: call.label, type: call.type, nullable: this.#mayBeNull(call, input.schema) }));
     if (this.#window === null) {
-      return input.updating && this.#refusesRetractions(source) ? null : makeUpdatingAggregate(input, grouped, fields);
+      return input.updating && this.#refusesRetractions() ? null : makeUpdatingAggregate(input, grouped, fields);
     }
     if (input.updating) {
       this.#diagnostics.error('UNSUPPORTED', 'a window can not be computed over an updating result', source.span, {
@@ -127,7 +131,7 @@ export class Grouping {
   }
 
   /** Expression over the input and the stand-ins → over the grouped rows. */
-  regroup(expr: Expr, source: { span: CallExpression['span'] }): Expr {
+  regroup(expr: Expr, source: { span: Span }): Expr {
     if (expr === POISON || this.#broken) return POISON;
     const windowPlace = this.#keys.length;
     const text = canonical(expr);
@@ -154,10 +158,11 @@ export class Grouping {
   }
 
   /** Over an updating result only aggregates that can forget a row are right. */
-  #refusesRetractions(source: { span: CallExpression['span'] }): boolean {
-    const refused = this.#aggregates.find((call) => !isInvertible(call));
-    if (refused === undefined) return false;
-    this.#diagnostics.error('UNSUPPORTED', `${refused.label} can not be computed over an updating result yet`, source.span, {
+  #refusesRetractions(): boolean {
+    const at = this.#aggregates.findIndex((call) => !isInvertible(call));
+    const [refused, place] = [this.#aggregates[at], this.#places[at]];
+    if (refused === undefined || place === undefined) return false;
+    this.#diagnostics.error('UNSUPPORTED', `${refused.label} can not be computed over an updating result yet`, place, {
       detail: 'Rows of an updating result are taken back, and the next smallest or largest value is not known by then.',
       hint: 'aggregate the table itself, or count, sum or average the updating result',
     });
@@ -182,7 +187,7 @@ export class Grouping {
     return isWindowEnd(expr) && expr.input.tag === 'column' ? expr.input.index : null;
   }
 
-  #setWindow(window: Window, column: number | null, source: { span: CallExpression['span'] }): void {
+  #setWindow(window: Window, column: number | null, source: { span: Span }): void {
     if (this.#window !== null && !sameWindow(this.#window, window)) {
       this.#diagnostics.error('INVALID_WINDOW', 'a query can group by one window only', source.span, { hint: 'write one query per window' });
       this.#broken = true;
@@ -221,7 +226,7 @@ export class Grouping {
     return !grouped || call.filter !== null || call.args.some((arg) => isNullable(arg, schema));
   }
 
-  #reportUngrouped(expr: Expr, source: { span: CallExpression['span'] }): void {
+  #reportUngrouped(expr: Expr, source: { span: Span }): void {
     const origin = this.#origins.get(expr);
     const name = origin === undefined ? this.#nameOf(expr) : origin.parts.map((part) => part.text).join('.');
     this.#diagnostics.error('INVALID_GROUPING', `column "${name}" must appear in GROUP BY or inside an aggregate`, origin?.span ?? source.span, { hint: `add ${name} to GROUP BY, or take max(${name})` });

@@ -104,6 +104,8 @@ export type SinkPlan = {
   twoPhase: boolean;
   /** Whether several subtasks may write at once. */
   parallel: boolean;
+  /** Rows are written as changes (Debezium's shape), also when none is ever taken back. */
+  changes: boolean;
   /** Columns that identify a row of an updating result. */
   keyColumns: readonly number[];
   schema: Schema;

@@ -45,7 +45,7 @@ export type SinkTarget = Omit<SinkPlan, 'input' | 'schema' | 'keyColumns'> & {
   columns: readonly SinkColumn[] | null;
   /** Names of the PRIMARY KEY; empty: none given. */
   primaryKey: readonly string[];
-  /** May rows be taken back? */
+  /** Whether it takes rows that are taken back later. */
   acceptsUpdates: boolean;
 };
 

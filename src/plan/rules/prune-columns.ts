@@ -3,6 +3,7 @@
  *
  * What a node must give is gathered from ALL its readers first, so that a shared node serves each of them.
  * Columns declared NOT NULL are decoded even so: a row without them is a bad row, whatever a query reads.
+ * A table that keeps its late rows keeps all columns.
  */
 import { must } from '../../base/assert.ts';
 import type { Schema } from '../../batch/types.ts';
@@ -129,6 +130,8 @@ function pruneUnion(node: UnionNode, own: ReadonlySet<number>, pruned: ReadonlyM
 
 function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
   const { watermark } = scan;
+  // A late row is kept for its reader, who may want any column of it.
+  if (scan.lateRows === 'dead_letter') return { node: scan, places: placesOf([...scan.schema.keys()]) };
   const kept = ascending(new Set([...own, ...columnsOf(watermark === null ? [] : [watermark.eventTime, watermark.watermark])]));
   const computed = kept.map((index) => must(scan.computed[index], 'computed column'));
   const read = columnsOf(computed);
