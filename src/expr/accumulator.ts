@@ -18,7 +18,12 @@ export interface Accumulator {
    * Folds `rows` rows in; row r belongs to group `groups[r]`; a negative group skips the row.
    * @param retract 1 = take the row back; null = all appends. Only for invertible accumulators.
    */
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void;
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void;
   /** Folds partial states in, row r into group `groups[r]`. */
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void;
   /** States of the given groups, one row each, in order. */

@@ -34,14 +34,33 @@ function meanType(type: SqlType | undefined): SqlType | null {
   return sumType(type) === null ? null : FLOAT64;
 }
 
-const ordered = (type: SqlType | undefined): SqlType | null => (type === undefined || type.tag === 'struct' ? null : type);
+const ordered = (type: SqlType | undefined): SqlType | null =>
+  type === undefined || type.tag === 'struct' ? null : type;
 
 export const AGGREGATES: readonly Aggregate[] = [
   { id: 'count-rows', name: 'count', argCount: 0, result: () => INT64, doc: 'the number of rows' },
-  { id: 'count', name: 'count', argCount: 1, result: () => INT64, doc: 'the number of values that are not NULL' },
+  {
+    id: 'count',
+    name: 'count',
+    argCount: 1,
+    result: () => INT64,
+    doc: 'the number of values that are not NULL',
+  },
   { id: 'sum', name: 'sum', argCount: 1, result: sumType, doc: 'the sum; NULL without values' },
-  { id: 'min', name: 'min', argCount: 1, result: ordered, doc: 'the smallest value; NULL without values' },
-  { id: 'max', name: 'max', argCount: 1, result: ordered, doc: 'the largest value; NULL without values' },
+  {
+    id: 'min',
+    name: 'min',
+    argCount: 1,
+    result: ordered,
+    doc: 'the smallest value; NULL without values',
+  },
+  {
+    id: 'max',
+    name: 'max',
+    argCount: 1,
+    result: ordered,
+    doc: 'the largest value; NULL without values',
+  },
   { id: 'avg', name: 'avg', argCount: 1, result: meanType, doc: 'the mean; NULL without values' },
 ];
 
@@ -49,9 +68,29 @@ const ALIASES: Readonly<Record<string, string>> = { mean: 'avg' };
 
 /** Aggregates that users may know and that are not there yet. */
 const LATER: readonly string[] = [
-  'array_agg', 'string_agg', 'stddev', 'stddev_pop', 'stddev_samp', 'var', 'var_pop', 'var_samp', 'variance',
-  'median', 'approx_distinct', 'approx_median', 'approx_percentile_cont', 'first_value', 'last_value',
-  'bool_and', 'bool_or', 'bit_and', 'bit_or', 'bit_xor', 'corr', 'covar_pop', 'covar_samp',
+  'array_agg',
+  'string_agg',
+  'stddev',
+  'stddev_pop',
+  'stddev_samp',
+  'var',
+  'var_pop',
+  'var_samp',
+  'variance',
+  'median',
+  'approx_distinct',
+  'approx_median',
+  'approx_percentile_cont',
+  'first_value',
+  'last_value',
+  'bool_and',
+  'bool_or',
+  'bit_and',
+  'bit_or',
+  'bit_xor',
+  'corr',
+  'covar_pop',
+  'covar_samp',
 ];
 
 const canonicalName = (name: string): string => {
@@ -64,17 +103,26 @@ export const isAggregateName = (name: string): boolean => {
   return LATER.includes(canonical) || AGGREGATES.some((aggregate) => aggregate.name === canonical);
 };
 
-export const aggregateNames = (): string[] => [...new Set(AGGREGATES.map(({ name }) => name)), ...Object.keys(ALIASES)].sort();
+export const aggregateNames = (): string[] =>
+  [...new Set(AGGREGATES.map(({ name }) => name)), ...Object.keys(ALIASES)].sort();
 
 /**
  * The aggregate a call means; count(*) has no argument types.
  *
  * @param untyped  per argument: whether it is a NULL or text literal
  */
-export function resolveAggregate(name: string, types: readonly SqlType[], distinct: boolean): ResolvedFunction | ResolveError {
+export function resolveAggregate(
+  name: string,
+  types: readonly SqlType[],
+  distinct: boolean,
+): ResolvedFunction | ResolveError {
   const canonical = canonicalName(name);
   if (LATER.includes(canonical)) {
-    return { error: 'UNSUPPORTED', message: `the aggregate ${canonical} is not supported yet`, candidates: aggregateNames() };
+    return {
+      error: 'UNSUPPORTED',
+      message: `the aggregate ${canonical} is not supported yet`,
+      candidates: aggregateNames(),
+    };
   }
   const named = AGGREGATES.filter((aggregate) => aggregate.name === canonical);
   if (named.length === 0) {
@@ -85,12 +133,25 @@ export function resolveAggregate(name: string, types: readonly SqlType[], distin
   const type = found?.result(types[0]);
   if (found === undefined || type === null || type === undefined) {
     const given = types.map(typeName).join(', ');
-    const hint = found === undefined ? `${canonical} takes one argument.` : `${canonical} does not work on ${given}; a CAST may help.`;
-    return { error: 'TYPE_ERROR', message: `${canonical}(${given}) is not defined`, hint, candidates: [] };
+    const hint =
+      found === undefined
+        ? `${canonical} takes one argument.`
+        : `${canonical} does not work on ${given}; a CAST may help.`;
+    return {
+      error: 'TYPE_ERROR',
+      message: `${canonical}(${given}) is not defined`,
+      hint,
+      candidates: [],
+    };
   }
   // The smallest and the largest value are the same with and without duplicates.
   if (distinct && canonical !== 'min' && canonical !== 'max') {
-    return { error: 'UNSUPPORTED', message: `${canonical}(DISTINCT …) is not supported yet`, hint: 'Group by the value in a subquery first.', candidates: [] };
+    return {
+      error: 'UNSUPPORTED',
+      message: `${canonical}(DISTINCT …) is not supported yet`,
+      hint: 'Group by the value in a subquery first.',
+      candidates: [],
+    };
   }
   return { fn: found.id, coerced: types, type };
 }
@@ -101,7 +162,8 @@ export function resolveAggregate(name: string, types: readonly SqlType[], distin
  */
 export function makeAccumulator(call: AggregateCall): Accumulator {
   const { fn, label } = call;
-  if (call.distinct && fn !== 'min' && fn !== 'max') throw new EngineError('UNSUPPORTED', `DISTINCT in ${label} is not supported yet`);
+  if (call.distinct && fn !== 'min' && fn !== 'max')
+    throw new EngineError('UNSUPPORTED', `DISTINCT in ${label} is not supported yet`);
   if (fn === 'count' || fn === 'count-rows') return new CountAccumulator();
   const input = must(call.args[0], 'the argument of an aggregate').type;
   if (fn === 'min' || fn === 'max') {

@@ -22,7 +22,11 @@ import { toTimestamp } from './casts/to-timestamp.ts';
 import { Outcome } from './vector.ts';
 
 /** What a conversion gets: how to report a value it cannot convert. */
-export type Casting = { type: SqlType; outcome: Outcome; fail: (row: number, code: ErrorCode, message: () => string) => void };
+export type Casting = {
+  type: SqlType;
+  outcome: Outcome;
+  fail: (row: number, code: ErrorCode, message: () => string) => void;
+};
 
 const NUMBERS: readonly SqlType['tag'][] = ['int32', 'int64', 'decimal', 'float64'];
 
@@ -47,8 +51,10 @@ export function castCanFail(from: SqlType, to: SqlType): boolean {
 
 /** What to say about a pair that cannot be cast. */
 export function castHint(from: SqlType, to: SqlType): string {
-  if (to.tag === 'timestamp') return 'Use to_timestamp_seconds, to_timestamp_millis or to_timestamp_micros, so that the unit is clear.';
-  if (from.tag === 'timestamp') return 'Use to_unixtime, to_unix_millis or to_unix_micros, so that the unit is clear.';
+  if (to.tag === 'timestamp')
+    return 'Use to_timestamp_seconds, to_timestamp_millis or to_timestamp_micros, so that the unit is clear.';
+  if (from.tag === 'timestamp')
+    return 'Use to_unixtime, to_unix_millis or to_unix_micros, so that the unit is clear.';
   if (to.tag === 'boolean') return 'Compare with zero instead: x <> 0.';
   return `There is no conversion from ${typeName(from)} to ${typeName(to)}.`;
 }
@@ -58,9 +64,17 @@ export function castHint(from: SqlType, to: SqlType): string {
  *
  * @param orNull  TRY_CAST: what cannot be converted becomes NULL instead of failing its row
  */
-export function castColumn(column: Column, type: SqlType, orNull: boolean, errors: RowErrors): Column {
+export function castColumn(
+  column: Column,
+  type: SqlType,
+  orNull: boolean,
+  errors: RowErrors,
+): Column {
   if (sameType(column.type, type)) return column;
-  assert(canCast(column.type, type), `a cast from ${typeName(column.type)} to ${typeName(type)} was bound`);
+  assert(
+    canCast(column.type, type),
+    `a cast from ${typeName(column.type)} to ${typeName(type)} was bound`,
+  );
   const outcome = new Outcome([column], column.length, errors);
   const casting: Casting = {
     type,

@@ -33,7 +33,10 @@ export function commonType(left: SqlType, right: SqlType): SqlType | null {
 }
 
 /** The common type of several; untyped literals follow the others, and are text among themselves. */
-export function commonTypeOf(types: readonly SqlType[], untyped: readonly boolean[] = []): SqlType | null {
+export function commonTypeOf(
+  types: readonly SqlType[],
+  untyped: readonly boolean[] = [],
+): SqlType | null {
   let common: SqlType | null = null;
   for (let index = 0; index < types.length; index++) {
     if (untyped[index] === true) continue;
@@ -48,7 +51,11 @@ export function commonTypeOf(types: readonly SqlType[], untyped: readonly boolea
 export type Match = { type: SqlType; cost: number };
 
 /** How an argument becomes what a (not 'any') pattern asks for, or null; cost 0 is an exact match. */
-export function matchPattern(pattern: Exclude<ArgumentPattern, 'any'>, type: SqlType, untyped: boolean): Match | null {
+export function matchPattern(
+  pattern: Exclude<ArgumentPattern, 'any'>,
+  type: SqlType,
+  untyped: boolean,
+): Match | null {
   if (pattern === 'as-text') {
     if (type.tag === 'struct') return null;
     return { type: TEXT, cost: type.tag === 'text' ? 0 : 4 };
@@ -56,7 +63,9 @@ export function matchPattern(pattern: Exclude<ArgumentPattern, 'any'>, type: Sql
   if (pattern === type.tag) return { type, cost: 0 };
   if (untyped) {
     // A text literal in a place of another type is read as that type; the literal's cast decides.
-    return pattern === 'interval' || pattern === 'struct' ? null : { type: bareType(pattern), cost: 1 + LITERAL_PREFERENCE.indexOf(pattern) };
+    return pattern === 'interval' || pattern === 'struct'
+      ? null
+      : { type: bareType(pattern), cost: 1 + LITERAL_PREFERENCE.indexOf(pattern) };
   }
   const from = LATTICE.indexOf(type.tag);
   const to = LATTICE.indexOf(pattern as SqlType['tag']);
@@ -65,7 +74,15 @@ export function matchPattern(pattern: Exclude<ArgumentPattern, 'any'>, type: Sql
 }
 
 /** What an untyped literal rather is, when several overloads would take it. */
-const LITERAL_PREFERENCE: readonly SqlType['tag'][] = ['text', 'timestamp', 'float64', 'decimal', 'int64', 'int32', 'boolean'];
+const LITERAL_PREFERENCE: readonly SqlType['tag'][] = [
+  'text',
+  'timestamp',
+  'float64',
+  'decimal',
+  'int64',
+  'int32',
+  'boolean',
+];
 
 function bareType(tag: SqlType['tag']): SqlType {
   return tag === 'decimal' ? decimalType(38, 10) : ({ tag } as SqlType);

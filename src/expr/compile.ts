@@ -16,7 +16,14 @@ import type { BooleanColumn, Column, StructColumn } from '../batch/column.ts';
 import { bitAt, bitmapBytes, setBit } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { castColumn } from './cast.ts';
-import { canFail, exprColumns, isConstant, literalOf, mapChildren, usesRowTime } from './expr-tools.ts';
+import {
+  canFail,
+  exprColumns,
+  isConstant,
+  literalOf,
+  mapChildren,
+  usesRowTime,
+} from './expr-tools.ts';
 import type { Expr } from './expr.ts';
 import { functionById } from './registry.ts';
 import { RowErrors } from './row-errors.ts';
@@ -68,7 +75,8 @@ export function compilePredicate(expr: Expr): CompiledPredicate {
       if (set === 0) continue;
       const end = Math.min(batch.rows, (byte << 3) + 8);
       for (let row = byte << 3; row < end; row++) {
-        if ((set & (1 << (row & 7))) !== 0 && !(anyFailed && errors.hasFailed(row))) indices[count++] = row;
+        if ((set & (1 << (row & 7))) !== 0 && !(anyFailed && errors.hasFailed(row)))
+          indices[count++] = row;
       }
     }
     return { indices, count };
@@ -162,7 +170,12 @@ type Part = {
   node: Node;
   mayFail: boolean;
   /** The value of row `indices[i]` is at i of the result when `gathered`, at that row otherwise. */
-  run: (batch: RecordBatch, indices: Int32Array, count: number, errors: RowErrors) => { column: Column; gathered: boolean };
+  run: (
+    batch: RecordBatch,
+    indices: Int32Array,
+    count: number,
+    errors: RowErrors,
+  ) => { column: Column; gathered: boolean };
 };
 
 function compilePart(expr: Expr): Part {
@@ -179,7 +192,8 @@ function compilePart(expr: Expr): Part {
       const cheap = !mayFail && (constant || count * 4 > batch.rows);
       if (all || cheap) return { column: node(batch, errors), gathered: false };
       const column = withRowsMapped(count, indices, errors, (inner) =>
-        node(gatherBatch(batch, used, indices, count, withTime), inner));
+        node(gatherBatch(batch, used, indices, count, withTime), inner),
+      );
       return { column, gathered: true };
     },
   };
@@ -196,7 +210,10 @@ const allRows = (rows: number): Int32Array => {
 };
 
 function compileCase(expr: Expr & { tag: 'case' }): Node {
-  const branches = expr.branches.map(({ when, then }) => ({ when: compilePart(when), then: compilePart(then) }));
+  const branches = expr.branches.map(({ when, then }) => ({
+    when: compilePart(when),
+    then: compilePart(then),
+  }));
   const otherwise = expr.otherwise === null ? null : compilePart(expr.otherwise);
   return (batch, errors) => {
     const assembly = new Assembly(batch.rows);
@@ -255,7 +272,10 @@ function compileJunction(expr: Expr & { tag: 'and' | 'or' }): Node {
   const isOr = expr.tag === 'or';
   return (batch, errors) => {
     const { rows } = batch;
-    const state: Junction = { decided: new Uint8Array(bitmapBytes(rows)), unknown: new Uint8Array(bitmapBytes(rows)) };
+    const state: Junction = {
+      decided: new Uint8Array(bitmapBytes(rows)),
+      unknown: new Uint8Array(bitmapBytes(rows)),
+    };
     let open: Int32Array | null = null;
     for (const part of parts) {
       if (open === null && !part.mayFail) {
@@ -269,8 +289,14 @@ function compileJunction(expr: Expr & { tag: 'and' | 'or' }): Node {
       if (open !== null && open.length === 0) break;
     }
     const { decided, unknown } = state;
-    const validity = unknown.some((byte) => byte !== 0) ? unknown.map((byte, index) => ~byte | (decided[index] as number)) : null;
-    return { ...makeBoolean(0, validity), length: rows, bits: isOr ? decided : decided.map((byte) => ~byte) };
+    const validity = unknown.some((byte) => byte !== 0)
+      ? unknown.map((byte, index) => ~byte | (decided[index] as number))
+      : null;
+    return {
+      ...makeBoolean(0, validity),
+      length: rows,
+      bits: isOr ? decided : decided.map((byte) => ~byte),
+    };
   };
 }
 
@@ -279,14 +305,28 @@ function combineWhole(state: Junction, column: BooleanColumn, rows: number, isOr
   const flip = isOr ? 0 : 255;
   for (let byte = 0; byte < bitmapBytes(rows); byte++) {
     const values = constant ? (bitAt(column.bits, 0) ? 255 : 0) : (column.bits[byte] as number);
-    const present = column.validity === null ? 255 : constant ? (bitAt(column.validity, 0) ? 255 : 0) : (column.validity[byte] as number);
+    const present =
+      column.validity === null
+        ? 255
+        : constant
+          ? bitAt(column.validity, 0)
+            ? 255
+            : 0
+          : (column.validity[byte] as number);
     state.decided[byte] = (state.decided[byte] as number) | ((values ^ flip) & present);
     state.unknown[byte] = (state.unknown[byte] as number) | ~present;
   }
 }
 
 /** Evaluates a part on the open rows; the rows that are still open after it. */
-function combineRows(state: Junction, part: Part, batch: RecordBatch, open: Int32Array, errors: RowErrors, isOr: boolean): Int32Array {
+function combineRows(
+  state: Junction,
+  part: Part,
+  batch: RecordBatch,
+  open: Int32Array,
+  errors: RowErrors,
+  isOr: boolean,
+): Int32Array {
   const { column, gathered } = part.run(batch, open, open.length, errors);
   const { bits, validity } = column as BooleanColumn;
   const left = new Int32Array(open.length);
@@ -324,7 +364,8 @@ function compileCoalesce(expr: Expr & { tag: 'call' }): Node {
       if (openCount === 0) break;
       const { column, gathered } = part.run(batch, open, openCount, errors);
       const piece = assembly.add(column);
-      if (column.validity === null && openCount === batch.rows && strideOf(column) === 1) return column;
+      if (column.validity === null && openCount === batch.rows && strideOf(column) === 1)
+        return column;
       const left = new Int32Array(openCount);
       let leftCount = 0;
       for (let i = 0; i < openCount; i++) {
@@ -349,7 +390,8 @@ export function foldConstants(expr: Expr): Expr {
   if (isConstant(expr) && expr.type.tag !== 'struct') {
     const errors = new RowErrors(1);
     const column = compileNode(expr)(NO_ROWS, errors);
-    if (!errors.failed && column.length === 1) return { tag: 'literal', value: literalOf(column), type: expr.type };
+    if (!errors.failed && column.length === 1)
+      return { tag: 'literal', value: literalOf(column), type: expr.type };
     return expr;
   }
   return mapChildren(expr, foldConstants);

@@ -48,7 +48,10 @@ export function mapChildren(expr: Expr, change: (part: Expr) => Expr): Expr {
     case 'case':
       return {
         ...expr,
-        branches: expr.branches.map(({ when, then }) => ({ when: change(when), then: change(then) })),
+        branches: expr.branches.map(({ when, then }) => ({
+          when: change(when),
+          then: change(then),
+        })),
         otherwise: expr.otherwise === null ? null : change(expr.otherwise),
       };
   }
@@ -63,11 +66,14 @@ export function exprColumns(expr: Expr, into: Set<number> = new Set()): Set<numb
 
 /** The expression with every column reference replaced. */
 export function mapColumns(expr: Expr, change: (column: Expr & { tag: 'column' }) => Expr): Expr {
-  return expr.tag === 'column' ? change(expr) : mapChildren(expr, (part) => mapColumns(part, change));
+  return expr.tag === 'column'
+    ? change(expr)
+    : mapChildren(expr, (part) => mapColumns(part, change));
 }
 
 /** Whether an expression reads the row's event time. */
-export const usesRowTime = (expr: Expr): boolean => expr.tag === 'row-time' || childrenOf(expr).some(usesRowTime);
+export const usesRowTime = (expr: Expr): boolean =>
+  expr.tag === 'row-time' || childrenOf(expr).some(usesRowTime);
 
 /** Whether every row gives the same value. */
 export function isConstant(expr: Expr): boolean {
@@ -88,7 +94,12 @@ export function literalOf(column: Column): LiteralValue {
   const value = valueAt(column, 0);
   if (value === null || typeof value === 'boolean') return value;
   if (column.tag === 'decimal') return readDecimal(column.words, 0).toString();
-  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : Object.is(value, -0) ? '-0' : String(value);
+  if (typeof value === 'number')
+    return Number.isFinite(value) && !Object.is(value, -0)
+      ? value
+      : Object.is(value, -0)
+        ? '-0'
+        : String(value);
   if (typeof value === 'bigint') return value.toString();
   assert(typeof value === 'string', 'a struct has no literal form');
   return value;

@@ -17,7 +17,12 @@ export type Expr =
   | { tag: 'literal'; value: LiteralValue; type: SqlType }
   | { tag: 'call'; fn: string; args: readonly Expr[]; type: SqlType }
   | { tag: 'cast'; input: Expr; orNull: boolean; type: SqlType }
-  | { tag: 'case'; branches: readonly { when: Expr; then: Expr }[]; otherwise: Expr | null; type: SqlType }
+  | {
+      tag: 'case';
+      branches: readonly { when: Expr; then: Expr }[];
+      otherwise: Expr | null;
+      type: SqlType;
+    }
   | { tag: 'and' | 'or'; args: readonly Expr[]; type: SqlType }
   | { tag: 'field'; input: Expr; index: number; type: SqlType }
   | { tag: 'struct'; args: readonly Expr[]; type: SqlType & { tag: 'struct' } }

@@ -21,7 +21,12 @@ export type ArgumentPattern = SqlType['tag'] | 'any' | 'as-text';
  * @param type    the result type, as resolved
  * @returns       `rows` values; buffers may be shared with an argument
  */
-export type Evaluate = (args: readonly Column[], rows: number, errors: RowErrors, type: SqlType) => Column;
+export type Evaluate = (
+  args: readonly Column[],
+  rows: number,
+  errors: RowErrors,
+  type: SqlType,
+) => Column;
 
 /** A call and what it gives: documentation that the tests run. Decimals are written with their point. */
 export type FunctionExample = { args: readonly LiteralValue[]; gives: LiteralValue };

@@ -55,7 +55,9 @@ export function printExpr(expr: Expr, columnNames: readonly string[]): string {
     case 'struct':
       return `struct(${expr.args.map(print).join(', ')})`;
     case 'case': {
-      const branches = expr.branches.map(({ when, then }) => ` WHEN ${print(when)} THEN ${print(then)}`);
+      const branches = expr.branches.map(
+        ({ when, then }) => ` WHEN ${print(when)} THEN ${print(then)}`,
+      );
       return `CASE${branches.join('')}${expr.otherwise === null ? '' : ` ELSE ${print(expr.otherwise)}`} END`;
     }
     case 'call':
@@ -63,7 +65,11 @@ export function printExpr(expr: Expr, columnNames: readonly string[]): string {
   }
 }
 
-function printCall(expr: Expr & { tag: 'call' }, print: (part: Expr) => string, operand: (part: Expr) => string): string {
+function printCall(
+  expr: Expr & { tag: 'call' },
+  print: (part: Expr) => string,
+  operand: (part: Expr) => string,
+): string {
   const { name, infix, id } = functionById(expr.fn);
   const [first, ...rest] = expr.args as readonly [Expr, ...Expr[]];
   if (id === 'in') return `${operand(first)} IN (${rest.map(print).join(', ')})`;

@@ -12,10 +12,12 @@ import { commonTypeOf, matchPattern } from './coercion.ts';
 import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
 import { ARITHMETIC } from './functions/arithmetic.ts';
 import { DECIMAL_ARITHMETIC } from './functions/arithmetic-decimal.ts';
+import { CALENDAR } from './functions/calendar.ts';
 import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
 import { LIKES } from './functions/like.ts';
 import { MATH } from './functions/math.ts';
+import { TEXT_BUILDING } from './functions/text-building.ts';
 import { TEXT_CASE } from './functions/text-case.ts';
 import { TEXT_SEARCH } from './functions/text-search.ts';
 import { TEXT_FUNCTIONS } from './functions/text.ts';
@@ -31,8 +33,10 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...MATH,
   ...TEXT_CASE,
   ...TEXT_FUNCTIONS,
+  ...TEXT_BUILDING,
   ...TEXT_SEARCH,
   ...TIME,
+  ...CALENDAR,
 ];
 
 /** Other names of the same function. */
@@ -59,7 +63,8 @@ for (const fn of SCALAR_FUNCTIONS) {
 export const functionById = (id: string): ScalarFunction => must(BY_ID.get(id), `function ${id}`);
 
 /** Names that can be called as `name(…)`, for help and suggestions. */
-export const functionNames = (): string[] => [...BY_NAME.keys(), ...Object.keys(ALIASES)].filter((name) => /^[a-z_0-9]+$/.test(name)).sort();
+export const functionNames = (): string[] =>
+  [...BY_NAME.keys(), ...Object.keys(ALIASES)].filter((name) => /^[a-z_0-9]+$/.test(name)).sort();
 
 export const isFunctionName = (name: string): boolean => BY_NAME.has(canonicalName(name));
 
@@ -90,13 +95,22 @@ export type ResolveError = {
  * @param untyped  per argument: whether it is a text or NULL literal, which takes the type that the
  *                 overload wants (`ts > '2024-01-01'`); missing = none is
  */
-export function resolveFunction(name: string, types: readonly SqlType[], untyped: readonly boolean[] = []): ResolvedFunction | ResolveError {
+export function resolveFunction(
+  name: string,
+  types: readonly SqlType[],
+  untyped: readonly boolean[] = [],
+): ResolvedFunction | ResolveError {
   const canonical = canonicalName(name);
   const overloads = BY_NAME.get(canonical);
   if (overloads === undefined) {
     const candidates = nearestNames(name, functionNames());
     const hint = candidates[0] === undefined ? {} : { hint: `Did you mean ${candidates[0]}?` };
-    return { error: 'UNKNOWN_FUNCTION', message: `there is no function ${name}`, candidates, ...hint };
+    return {
+      error: 'UNKNOWN_FUNCTION',
+      message: `there is no function ${name}`,
+      candidates,
+      ...hint,
+    };
   }
   let best: ResolvedFunction | null = null;
   let bestCost = Infinity;
@@ -114,14 +128,24 @@ type OverloadMatch = { coerced: SqlType[]; cost: number };
 function patternsFor(fn: ScalarFunction, count: number): readonly ArgumentPattern[] | null {
   if (count === fn.args.length) return fn.args;
   if (count < fn.args.length || fn.rest === undefined) return null;
-  return [...fn.args, ...Array.from({ length: count - fn.args.length }, () => fn.rest as ArgumentPattern)];
+  return [
+    ...fn.args,
+    ...Array.from({ length: count - fn.args.length }, () => fn.rest as ArgumentPattern),
+  ];
 }
 
-function matchOverload(fn: ScalarFunction, types: readonly SqlType[], untyped: readonly boolean[]): OverloadMatch | null {
+function matchOverload(
+  fn: ScalarFunction,
+  types: readonly SqlType[],
+  untyped: readonly boolean[],
+): OverloadMatch | null {
   const patterns = patternsFor(fn, types.length);
   if (patterns === null) return null;
   const anyIndices = patterns.flatMap((pattern, index) => (pattern === 'any' ? [index] : []));
-  const common = commonTypeOf(anyIndices.map((index) => types[index] as SqlType), anyIndices.map((index) => untyped[index] === true));
+  const common = commonTypeOf(
+    anyIndices.map((index) => types[index] as SqlType),
+    anyIndices.map((index) => untyped[index] === true),
+  );
   if (anyIndices.length > 0) {
     const allowed = fn.anyOf ?? SCALARS;
     if (common === null || !allowed.includes(common.tag)) return null;
@@ -133,7 +157,12 @@ function matchOverload(fn: ScalarFunction, types: readonly SqlType[], untyped: r
     const type = types[index] as SqlType;
     if (pattern === 'any') {
       const target = common as SqlType;
-      if (untyped[index] === true && (target.tag === 'struct' || target.tag === 'interval') && !sameType(target, type)) return null;
+      if (
+        untyped[index] === true &&
+        (target.tag === 'struct' || target.tag === 'interval') &&
+        !sameType(target, type)
+      )
+        return null;
       coerced.push(target);
       continue;
     }
@@ -145,7 +174,16 @@ function matchOverload(fn: ScalarFunction, types: readonly SqlType[], untyped: r
   return { coerced, cost };
 }
 
-const SCALARS: readonly SqlType['tag'][] = ['boolean', 'int32', 'int64', 'decimal', 'float64', 'text', 'timestamp', 'interval'];
+const SCALARS: readonly SqlType['tag'][] = [
+  'boolean',
+  'int32',
+  'int64',
+  'decimal',
+  'float64',
+  'text',
+  'timestamp',
+  'interval',
+];
 
 const patternName = (pattern: ArgumentPattern): string => {
   if (pattern === 'any') return 'any type';
@@ -158,18 +196,31 @@ const patternName = (pattern: ArgumentPattern): string => {
 export function signatureOf(fn: ScalarFunction): string {
   const args = fn.args.map(patternName);
   if (fn.infix !== undefined && fn.rest === undefined) {
-    return args.length === 2 ? `${args[0]} ${fn.infix} ${args[1]}` : `${fn.infix} ${args.join(', ')}`;
+    return args.length === 2
+      ? `${args[0]} ${fn.infix} ${args[1]}`
+      : `${fn.infix} ${args.join(', ')}`;
   }
   return `${fn.name}(${[...args, ...(fn.rest === undefined ? [] : ['…'])].join(', ')})`;
 }
 
-function typeError(name: string, overloads: readonly ScalarFunction[], types: readonly SqlType[]): ResolveError {
+function typeError(
+  name: string,
+  overloads: readonly ScalarFunction[],
+  types: readonly SqlType[],
+): ResolveError {
   const given = types.map(typeName).join(', ');
   const isOperator = overloads[0]?.infix !== undefined;
-  const message = isOperator && types.length === 2
-    ? `${typeName(types[0] as SqlType)} ${name} ${typeName(types[1] as SqlType)} is not defined`
-    : `${name}(${given}) is not defined`;
-  const castHelps = types.some((type) => type.tag === 'text') && types.some((type) => type.tag !== 'text');
+  const message =
+    isOperator && types.length === 2
+      ? `${typeName(types[0] as SqlType)} ${name} ${typeName(types[1] as SqlType)} is not defined`
+      : `${name}(${given}) is not defined`;
+  const castHelps =
+    types.some((type) => type.tag === 'text') && types.some((type) => type.tag !== 'text');
   const forms = overloads.slice(0, 6).map(signatureOf).join('; ');
-  return { error: 'TYPE_ERROR', message, hint: `Defined are: ${forms}.${castHelps ? ' A CAST may help.' : ''}`, candidates: [] };
+  return {
+    error: 'TYPE_ERROR',
+    message,
+    hint: `Defined are: ${forms}.${castHelps ? ' A CAST may help.' : ''}`,
+    candidates: [],
+  };
 }

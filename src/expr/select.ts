@@ -17,11 +17,22 @@ export function expandConstant(column: Column, rows: number): Column {
 }
 
 /** The rows `indices[0, count)` of the columns in `used`; other columns are left as they are and must not be read. */
-export function gatherBatch(batch: RecordBatch, used: ReadonlySet<number>, indices: Int32Array, count: number, withTime: boolean): RecordBatch {
+export function gatherBatch(
+  batch: RecordBatch,
+  used: ReadonlySet<number>,
+  indices: Int32Array,
+  count: number,
+  withTime: boolean,
+): RecordBatch {
   return {
     rows: count,
-    columns: batch.columns.map((column, index) => (used.has(index) ? takeColumn(column, indices, count) : column)),
-    eventTime: withTime && batch.eventTime !== null ? (takeColumn(batch.eventTime, indices, count) as Int64Column) : null,
+    columns: batch.columns.map((column, index) =>
+      used.has(index) ? takeColumn(column, indices, count) : column,
+    ),
+    eventTime:
+      withTime && batch.eventTime !== null
+        ? (takeColumn(batch.eventTime, indices, count) as Int64Column)
+        : null,
     retract: null,
   };
 }
@@ -30,11 +41,15 @@ export function gatherBatch(batch: RecordBatch, used: ReadonlySet<number>, indic
  * Runs an evaluation on its own error list and reports row i of it as row `indices[i]`.
  */
 export function withRowsMapped(
-  rows: number, indices: Int32Array, errors: RowErrors, run: (inner: RowErrors) => Column,
+  rows: number,
+  indices: Int32Array,
+  errors: RowErrors,
+  run: (inner: RowErrors) => Column,
 ): Column {
   const inner = new RowErrors(rows);
   const column = run(inner);
-  for (const error of inner.list) errors.fail(indices[error.row] as number, error.code, error.message, error.column);
+  for (const error of inner.list)
+    errors.fail(indices[error.row] as number, error.code, error.message, error.column);
   return column;
 }
 

@@ -40,7 +40,8 @@ export class TextSink {
     const ascii = text.length < 64 && isAsciiString(text);
     if (ascii) {
       this.#reserve(text.length);
-      for (let index = 0; index < text.length; index++) this.#bytes[this.#size++] = text.charCodeAt(index);
+      for (let index = 0; index < text.length; index++)
+        this.#bytes[this.#size++] = text.charCodeAt(index);
       return;
     }
     const bytes = encoder.encode(text);
@@ -62,7 +63,14 @@ export class TextSink {
   }
 
   finish(validity: Uint8Array | null): TextColumn {
-    return { tag: 'text', type: TEXT, length: this.#rows, validity, offsets: this.#offsets, bytes: this.#bytes };
+    return {
+      tag: 'text',
+      type: TEXT,
+      length: this.#rows,
+      validity,
+      offsets: this.#offsets,
+      bytes: this.#bytes,
+    };
   }
 
   #reserve(count: number): void {
@@ -87,12 +95,14 @@ export const textAt = (column: TextColumn, index: number): string =>
   decodeBytes(column.bytes, column.offsets[index] as number, column.offsets[index + 1] as number);
 
 /** Bytes of the code point that starts with `byte`. */
-export const sequenceBytes = (byte: number): number => (byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4);
+export const sequenceBytes = (byte: number): number =>
+  byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 
 /** Code points in [from, to): bytes that are not continuations. */
 export function codePointCount(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;
-  for (let index = from; index < to; index++) if (((bytes[index] as number) & 0xc0) !== 0x80) count++;
+  for (let index = from; index < to; index++)
+    if (((bytes[index] as number) & 0xc0) !== 0x80) count++;
   return count;
 }
 
@@ -105,8 +115,12 @@ export function skipCodePoints(bytes: Uint8Array, from: number, to: number, coun
 
 /** Where needle [needleFrom, needleTo) first occurs in [from, to) of `bytes`, or -1. */
 export function findBytes(
-  bytes: Uint8Array, from: number, to: number,
-  needle: Uint8Array, needleFrom: number, needleTo: number,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  needle: Uint8Array,
+  needleFrom: number,
+  needleTo: number,
 ): number {
   const size = needleTo - needleFrom;
   if (size === 0) return from;
@@ -123,8 +137,12 @@ export function findBytes(
 
 /** The byte order of two texts, which for UTF-8 is code point order. */
 export function compareBytes(
-  left: Uint8Array, leftFrom: number, leftTo: number,
-  right: Uint8Array, rightFrom: number, rightTo: number,
+  left: Uint8Array,
+  leftFrom: number,
+  leftTo: number,
+  right: Uint8Array,
+  rightFrom: number,
+  rightTo: number,
 ): number {
   const shared = Math.min(leftTo - leftFrom, rightTo - rightFrom);
   for (let index = 0; index < shared; index++) {

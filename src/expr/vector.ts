@@ -6,7 +6,14 @@
  * A result's validity is the conjunction of its arguments' unless the function says otherwise.
  */
 import type { ErrorCode } from '../base/errors.ts';
-import type { BooleanColumn, Column, DecimalColumn, Float64Column, Int32Column, Int64Column } from '../batch/column.ts';
+import type {
+  BooleanColumn,
+  Column,
+  DecimalColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+} from '../batch/column.ts';
 import { bitAt, bitmapBytes, clearBit } from '../batch/column.ts';
 import type { SqlType } from '../batch/types.ts';
 import { BOOLEAN, FLOAT64, INT32 } from '../batch/types.ts';
@@ -34,7 +41,8 @@ export function andBitmaps(left: Uint8Array, right: Uint8Array, rows: number): U
     }
     done = words << 2;
   }
-  for (let byte = done; byte < bytes; byte++) result[byte] = (left[byte] as number) & (right[byte] as number);
+  for (let byte = done; byte < bytes; byte++)
+    result[byte] = (left[byte] as number) & (right[byte] as number);
   return result;
 }
 
@@ -82,7 +90,8 @@ export class Outcome {
   makeNull(row: number): void {
     if (!this.#owned) {
       const bytes = bitmapBytes(this.#rows);
-      this.validity = this.validity === null ? new Uint8Array(bytes).fill(255) : this.validity.slice(0, bytes);
+      this.validity =
+        this.validity === null ? new Uint8Array(bytes).fill(255) : this.validity.slice(0, bytes);
       this.#owned = true;
     }
     clearBit(this.validity as Uint8Array, row);

@@ -33,7 +33,12 @@ export function writeSafeInt64(words: Int32Array, index: number, value: number):
 }
 
 /** The order of two int64 values: negative, 0 or positive. */
-export function compareInt64(left: Int32Array, leftIndex: number, right: Int32Array, rightIndex: number): number {
+export function compareInt64(
+  left: Int32Array,
+  leftIndex: number,
+  right: Int32Array,
+  rightIndex: number,
+): number {
   const high = (left[2 * leftIndex + 1] as number) - (right[2 * rightIndex + 1] as number);
   if (high !== 0) return high;
   return ((left[2 * leftIndex] as number) >>> 0) - ((right[2 * rightIndex] as number) >>> 0);
@@ -75,7 +80,12 @@ export function writeSafeDecimal(words: Int32Array, index: number, value: number
   words[at + 3] = sign;
 }
 
-export function compareDecimal(left: Int32Array, leftIndex: number, right: Int32Array, rightIndex: number): number {
+export function compareDecimal(
+  left: Int32Array,
+  leftIndex: number,
+  right: Int32Array,
+  rightIndex: number,
+): number {
   const a = 4 * leftIndex;
   const b = 4 * rightIndex;
   const top = (left[a + 3] as number) - (right[b + 3] as number);
@@ -87,7 +97,10 @@ export function compareDecimal(left: Int32Array, leftIndex: number, right: Int32
   return 0;
 }
 
-const POWERS: readonly bigint[] = Array.from({ length: 78 }, (_, exponent) => 10n ** BigInt(exponent));
+const POWERS: readonly bigint[] = Array.from(
+  { length: 78 },
+  (_, exponent) => 10n ** BigInt(exponent),
+);
 
 /** 10^exponent, 0 ≤ exponent < 78. */
 export const powerOfTen = (exponent: number): bigint => POWERS[exponent] as bigint;

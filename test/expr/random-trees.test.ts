@@ -77,14 +77,33 @@ function randomExpr(random: Prng, type: SqlType, depth: number): Expr {
   const truth = (): Expr => randomExpr(random, BOOLEAN, depth - 1);
   const many = (make: () => Expr): Expr[] => Array.from({ length: 2 + random.below(3) }, make);
   if (depth === 0 || random.chance(0.1)) {
-    if (type.tag === 'boolean') return random.chance(0.7) ? column(3, BOOLEAN) : literal(BOOLEAN, random.pick([true, false, null]));
-    return random.chance(0.7) ? column(random.below(3), INT32) : literal(INT32, random.pick([0, 1, -1, 7, 2147483647, null]));
+    if (type.tag === 'boolean')
+      return random.chance(0.7)
+        ? column(3, BOOLEAN)
+        : literal(BOOLEAN, random.pick([true, false, null]));
+    return random.chance(0.7)
+      ? column(random.below(3), INT32)
+      : literal(INT32, random.pick([0, 1, -1, 7, 2147483647, null]));
   }
   if (random.chance(0.2)) {
-    const branches = Array.from({ length: 1 + random.below(3) }, () => ({ when: truth(), then: randomExpr(random, type, depth - 1) }));
-    return { tag: 'case', branches, otherwise: random.chance(0.5) ? randomExpr(random, type, depth - 1) : null, type };
+    const branches = Array.from({ length: 1 + random.below(3) }, () => ({
+      when: truth(),
+      then: randomExpr(random, type, depth - 1),
+    }));
+    return {
+      tag: 'case',
+      branches,
+      otherwise: random.chance(0.5) ? randomExpr(random, type, depth - 1) : null,
+      type,
+    };
   }
-  if (random.chance(0.15)) return { tag: 'call', fn: 'coalesce', args: many(() => randomExpr(random, type, depth - 1)), type };
+  if (random.chance(0.15))
+    return {
+      tag: 'call',
+      fn: 'coalesce',
+      args: many(() => randomExpr(random, type, depth - 1)),
+      type,
+    };
   if (type.tag === 'int32') return call(random.pick(['+', '*', '/', '/']), number(), number());
   switch (random.below(5)) {
     case 0:
@@ -98,32 +117,48 @@ function randomExpr(random: Prng, type: SqlType, depth: number): Expr {
   }
 }
 
-it.each(Array.from({ length: 40 }, (_, seed) => seed))('a random tree gives each row what that row alone gives (seed %i)', (seed) => {
-  const random = new Prng(seed);
-  for (let round = 0; round < 12; round++) {
-    const type = random.pick([INT32, BOOLEAN]);
-    const expr = randomExpr(random, type, 1 + random.below(5));
-    const rows = Array.from({ length: random.pick([0, 1, 2, 9, 70]) }, (): Scalar[] => [
-      ...[0, 1, 2].map(() => random.pick([null, 0, 0, 1, -1, 3, 2147483647, random.below(100)])),
-      random.pick([true, false, null]),
-    ]);
-    const expected = rows.map((row): Scalar | 'failed' => {
-      try {
-        return interpret(expr, row);
-      } catch (error) {
-        if (error instanceof RowFailed) return 'failed';
-        throw error;
+it.each(Array.from({ length: 40 }, (_, seed) => seed))(
+  'a random tree gives each row what that row alone gives (seed %i)',
+  (seed) => {
+    const random = new Prng(seed);
+    for (let round = 0; round < 12; round++) {
+      const type = random.pick([INT32, BOOLEAN]);
+      const expr = randomExpr(random, type, 1 + random.below(5));
+      const rows = Array.from({ length: random.pick([0, 1, 2, 9, 70]) }, (): Scalar[] => [
+        ...[0, 1, 2].map(() => random.pick([null, 0, 0, 1, -1, 3, 2147483647, random.below(100)])),
+        random.pick([true, false, null]),
+      ]);
+      const expected = rows.map((row): Scalar | 'failed' => {
+        try {
+          return interpret(expr, row);
+        } catch (error) {
+          if (error instanceof RowFailed) return 'failed';
+          throw error;
+        }
+      });
+      const inputs = [INT32, INT32, INT32, BOOLEAN].map((one, index): [SqlType, Scalar[]] => [
+        one,
+        rows.map((row) => row[index] as Scalar),
+      ]);
+      for (const variant of [expr, foldConstants(expr)]) {
+        const result = run(variant, ...inputs);
+        expect(
+          result.errors.map(({ row }) => row),
+          printExpr(variant, ['a', 'b', 'c', 'd']),
+        ).toEqual(expected.flatMap((value, row) => (value === 'failed' ? [row] : [])));
+        expect(result.values, printExpr(variant, ['a', 'b', 'c', 'd'])).toEqual(
+          expected.map((value) => (value === 'failed' ? null : value)),
+        );
       }
-    });
-    const inputs = [INT32, INT32, INT32, BOOLEAN].map((one, index): [SqlType, Scalar[]] => [one, rows.map((row) => row[index] as Scalar)]);
-    for (const variant of [expr, foldConstants(expr)]) {
-      const result = run(variant, ...inputs);
-      expect(result.errors.map(({ row }) => row), printExpr(variant, ['a', 'b', 'c', 'd'])).toEqual(expected.flatMap((value, row) => (value === 'failed' ? [row] : [])));
-      expect(result.values, printExpr(variant, ['a', 'b', 'c', 'd'])).toEqual(expected.map((value) => (value === 'failed' ? null : value)));
+      if (type !== BOOLEAN) continue;
+      const batch = batchOf(
+        inputs.map(([one, values]) => columnFromValues(one, values)),
+        rows.length,
+      );
+      const { indices, count } = compilePredicate(expr)(batch, new RowErrors(rows.length));
+      expect([...indices.subarray(0, count)]).toEqual(
+        expected.flatMap((value, row) => (value === true ? [row] : [])),
+      );
     }
-    if (type !== BOOLEAN) continue;
-    const batch = batchOf(inputs.map(([one, values]) => columnFromValues(one, values)), rows.length);
-    const { indices, count } = compilePredicate(expr)(batch, new RowErrors(rows.length));
-    expect([...indices.subarray(0, count)]).toEqual(expected.flatMap((value, row) => (value === true ? [row] : [])));
-  }
-});
+  },
+);

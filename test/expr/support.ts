@@ -12,16 +12,30 @@ import { resolveFunction } from '../../src/expr/registry.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
 
 export const column = (index: number, type: SqlType): Expr => ({ tag: 'column', index, type });
-export const literal = (type: SqlType, value: LiteralValue): Expr => ({ tag: 'literal', type, value });
-export const cast = (input: Expr, type: SqlType, orNull = false): Expr => ({ tag: 'cast', input, type, orNull });
+export const literal = (type: SqlType, value: LiteralValue): Expr => ({
+  tag: 'literal',
+  type,
+  value,
+});
+export const cast = (input: Expr, type: SqlType, orNull = false): Expr => ({
+  tag: 'cast',
+  input,
+  type,
+  orNull,
+});
 export const and = (...args: Expr[]): Expr => ({ tag: 'and', args, type: BOOLEAN });
 export const or = (...args: Expr[]): Expr => ({ tag: 'or', args, type: BOOLEAN });
 
 /** The call as a binder makes it; text literals are untyped. */
 export function call(name: string, ...args: Expr[]): Expr {
   const untyped = args.map((arg) => arg.tag === 'literal' && arg.type.tag === 'text');
-  const resolved = resolveFunction(name, args.map((arg) => arg.type), untyped);
-  if ('error' in resolved) throw new Error(`${resolved.error}: ${resolved.message}; ${resolved.hint ?? ''}`);
+  const resolved = resolveFunction(
+    name,
+    args.map((arg) => arg.type),
+    untyped,
+  );
+  if ('error' in resolved)
+    throw new Error(`${resolved.error}: ${resolved.message}; ${resolved.hint ?? ''}`);
   return {
     tag: 'call',
     fn: resolved.fn,
@@ -30,13 +44,24 @@ export function call(name: string, ...args: Expr[]): Expr {
   };
 }
 
-export const batchOf = (columns: readonly Column[], rows = columns[0]?.length ?? 0): RecordBatch => ({
-  rows, columns, eventTime: null, retract: null,
+export const batchOf = (
+  columns: readonly Column[],
+  rows = columns[0]?.length ?? 0,
+): RecordBatch => ({
+  rows,
+  columns,
+  eventTime: null,
+  retract: null,
 });
 
-export const valuesOf = (column_: Column): Value[] => Array.from({ length: column_.length }, (_, index) => valueAt(column_, index));
+export const valuesOf = (column_: Column): Value[] =>
+  Array.from({ length: column_.length }, (_, index) => valueAt(column_, index));
 
-export type Outcome = { values: Value[]; errors: { row: number; code: string }[]; messages: string[] };
+export type Outcome = {
+  values: Value[];
+  errors: { row: number; code: string }[];
+  messages: string[];
+};
 
 /** Runs an expression over columns given as [type, values]. */
 export function run(expr: Expr, ...inputs: [SqlType, readonly (Value | undefined)[]][]): Outcome {
@@ -53,9 +78,19 @@ export function run(expr: Expr, ...inputs: [SqlType, readonly (Value | undefined
 }
 
 /** A function of columns 0, 1, … applied to rows of arguments. */
-export function apply(name: string, types: readonly SqlType[], rows: readonly (readonly (Value | undefined)[])[]): Outcome {
+export function apply(
+  name: string,
+  types: readonly SqlType[],
+  rows: readonly (readonly (Value | undefined)[])[],
+): Outcome {
   const expr = call(name, ...types.map((type, index) => column(index, type)));
-  return run(expr, ...types.map((type, index): [SqlType, (Value | undefined)[]] => [type, rows.map((row) => row[index])]));
+  return run(
+    expr,
+    ...types.map((type, index): [SqlType, (Value | undefined)[]] => [
+      type,
+      rows.map((row) => row[index]),
+    ]),
+  );
 }
 
 /** The one value of a constant expression. */

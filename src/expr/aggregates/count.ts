@@ -20,7 +20,12 @@ export class CountAccumulator implements Accumulator {
     this.#size = count;
   }
 
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void {
     const counts = this.#counts;
     const validity = args[0]?.validity ?? null;
     for (let row = 0; row < rows; row++) {

@@ -15,8 +15,24 @@ import type { Accumulator } from '../accumulator.ts';
 import type { DecimalType } from '../functions/arithmetic-decimal.ts';
 import type { RowErrors } from '../row-errors.ts';
 import { Outcome, makeDecimal, makeFloat64, makeInt64 } from '../vector.ts';
-import { divideHalfUp, fitsInt64, fitsPrecision, isSafe, placePoint, powerOfTen, ratioToNumber, writeDecimal, writeInt64 } from '../wide.ts';
-import { countColumn, grownFloat64, grownInt32, mergeCounts, presentGroups } from './group-arrays.ts';
+import {
+  divideHalfUp,
+  fitsInt64,
+  fitsPrecision,
+  isSafe,
+  placePoint,
+  powerOfTen,
+  ratioToNumber,
+  writeDecimal,
+  writeInt64,
+} from '../wide.ts';
+import {
+  countColumn,
+  grownFloat64,
+  grownInt32,
+  mergeCounts,
+  presentGroups,
+} from './group-arrays.ts';
 
 type Sums = { label: string; kind: 'sum' | 'avg'; input: SqlType; result: SqlType };
 
@@ -46,20 +62,31 @@ export class ExactSumAccumulator implements Accumulator {
     this.#size = count;
   }
 
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void {
     const input = args[0] as Column;
     if (input.tag === 'decimal') this.#updateDecimal(groups, rows, input, retract);
     else this.#updateWhole(groups, rows, input as Int32Column | Int64Column, retract);
   }
 
-  #updateWhole(groups: Int32Array, rows: number, input: Int32Column | Int64Column, retract: Uint8Array | null): void {
+  #updateWhole(
+    groups: Int32Array,
+    rows: number,
+    input: Int32Column | Int64Column,
+    retract: Uint8Array | null,
+  ): void {
     const { validity } = input;
     const narrow = input.tag === 'int32' ? input.values : null;
     const words = input.tag === 'int32' ? null : input.words;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
-      let low = narrow === null ? ((words as Int32Array)[2 * row] as number) : (narrow[row] as number);
+      let low =
+        narrow === null ? ((words as Int32Array)[2 * row] as number) : (narrow[row] as number);
       let high = narrow === null ? ((words as Int32Array)[2 * row + 1] as number) : low >> 31;
       const takesBack = retract !== null && retract[row] === 1;
       let sign = high >> 31;
@@ -80,7 +107,8 @@ export class ExactSumAccumulator implements Accumulator {
     const at = group * 4;
     const first = ((totals[at] as number) >>> 0) + (low >>> 0) + carryIn;
     totals[at] = first;
-    const second = ((totals[at + 1] as number) >>> 0) + (high >>> 0) + (first >= 4294967296 ? 1 : 0);
+    const second =
+      ((totals[at + 1] as number) >>> 0) + (high >>> 0) + (first >= 4294967296 ? 1 : 0);
     totals[at + 1] = second;
     const rest = sign + (second >= 4294967296 ? 1 : 0);
     if (rest === 0) return;
@@ -90,7 +118,12 @@ export class ExactSumAccumulator implements Accumulator {
     if (third === (rest < 0 ? -1 : 0)) totals[at + 3] = (totals[at + 3] as number) + rest;
   }
 
-  #updateDecimal(groups: Int32Array, rows: number, input: DecimalColumn, retract: Uint8Array | null): void {
+  #updateDecimal(
+    groups: Int32Array,
+    rows: number,
+    input: DecimalColumn,
+    retract: Uint8Array | null,
+  ): void {
     const { validity, words } = input;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
@@ -175,7 +208,12 @@ export class ExactSumAccumulator implements Accumulator {
       } else {
         const total = this.#total(groups[row] as number);
         if (fitsInt64(total)) writeInt64(column.words, row, total);
-        else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${this.#call.label} is ${total}, which does not fit BIGINT`);
+        else
+          outcome.fail(
+            row,
+            'NUMERIC_OVERFLOW',
+            () => `${this.#call.label} is ${total}, which does not fit BIGINT`,
+          );
       }
     }
     return { ...column, validity: outcome.validity };
@@ -194,7 +232,12 @@ export class ExactSumAccumulator implements Accumulator {
     return { ...column, validity };
   }
 
-  #decimals(groups: Int32Array, validity: Uint8Array | null, errors: RowErrors, type: DecimalType): Column {
+  #decimals(
+    groups: Int32Array,
+    validity: Uint8Array | null,
+    errors: RowErrors,
+    type: DecimalType,
+  ): Column {
     const column: DecimalColumn = { ...makeDecimal(groups.length, type), validity };
     const outcome = new Outcome([column], groups.length, errors);
     const up = powerOfTen(type.scale - (this.#call.input as DecimalType).scale);
@@ -202,9 +245,16 @@ export class ExactSumAccumulator implements Accumulator {
       const group = groups[row] as number;
       const count = this.#counts[group] as number;
       const total = this.#total(group) * up;
-      const value = this.#call.kind === 'sum' || count === 0 ? total : divideHalfUp(total, BigInt(count));
+      const value =
+        this.#call.kind === 'sum' || count === 0 ? total : divideHalfUp(total, BigInt(count));
       if (fitsPrecision(value, type.precision)) writeDecimal(column.words, row, value);
-      else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${this.#call.label} is ${placePoint(value, type.scale)}, which does not fit ${typeName(type)}`);
+      else
+        outcome.fail(
+          row,
+          'NUMERIC_OVERFLOW',
+          () =>
+            `${this.#call.label} is ${placePoint(value, type.scale)}, which does not fit ${typeName(type)}`,
+        );
     }
     return { ...column, validity: outcome.validity };
   }

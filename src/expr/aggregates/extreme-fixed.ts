@@ -14,9 +14,15 @@ import { makeDecimal, makeInt64 } from '../vector.ts';
 import { compareDecimal, compareInt64 } from '../wide.ts';
 import { grownBytes, grownFloat64, grownInt32, presentGroups } from './group-arrays.ts';
 
-type Compare = (left: Int32Array, leftIndex: number, right: Int32Array, rightIndex: number) => number;
+type Compare = (
+  left: Int32Array,
+  leftIndex: number,
+  right: Int32Array,
+  rightIndex: number,
+) => number;
 
-const compareInt32: Compare = (left, leftIndex, right, rightIndex) => (left[leftIndex] as number) - (right[rightIndex] as number);
+const compareInt32: Compare = (left, leftIndex, right, rightIndex) =>
+  (left[leftIndex] as number) - (right[rightIndex] as number);
 
 /** Values as words: booleans become 0 and 1. */
 function wordsOf(column: Column, rows: number): Int32Array {
@@ -37,7 +43,8 @@ function wordsOf(column: Column, rows: number): Int32Array {
   }
 }
 
-const widthOf = (type: SqlType): 1 | 2 | 4 => (type.tag === 'boolean' || type.tag === 'int32' ? 1 : type.tag === 'decimal' ? 4 : 2);
+const widthOf = (type: SqlType): 1 | 2 | 4 =>
+  type.tag === 'boolean' || type.tag === 'int32' ? 1 : type.tag === 'decimal' ? 4 : 2;
 
 export class WordExtremeAccumulator implements Accumulator {
   readonly stateTypes: readonly SqlType[];
@@ -55,7 +62,8 @@ export class WordExtremeAccumulator implements Accumulator {
     this.stateTypes = [type];
     this.#direction = largest ? 1 : -1;
     this.#width = widthOf(type);
-    this.#compare = this.#width === 1 ? compareInt32 : this.#width === 2 ? compareInt64 : compareDecimal;
+    this.#compare =
+      this.#width === 1 ? compareInt32 : this.#width === 2 ? compareInt64 : compareDecimal;
   }
 
   resize(count: number): void {
@@ -65,7 +73,12 @@ export class WordExtremeAccumulator implements Accumulator {
     this.#size = count;
   }
 
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void {
     assert(retract === null, 'min and max take nothing back');
     const column = args[0] as Column;
     const { validity } = column;
@@ -74,9 +87,14 @@ export class WordExtremeAccumulator implements Accumulator {
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
-      if (this.#filled[group] === 1 && this.#compare(words, row, this.#words, group) * this.#direction <= 0) continue;
+      if (
+        this.#filled[group] === 1 &&
+        this.#compare(words, row, this.#words, group) * this.#direction <= 0
+      )
+        continue;
       this.#filled[group] = 1;
-      for (let word = 0; word < width; word++) this.#words[group * width + word] = words[row * width + word] as number;
+      for (let word = 0; word < width; word++)
+        this.#words[group * width + word] = words[row * width + word] as number;
     }
   }
 
@@ -93,11 +111,13 @@ export class WordExtremeAccumulator implements Accumulator {
     const width = this.#width;
     const words = new Int32Array(length * width);
     for (let row = 0; row < length; row++) {
-      for (let word = 0; word < width; word++) words[row * width + word] = this.#words[(groups[row] as number) * width + word] as number;
+      for (let word = 0; word < width; word++)
+        words[row * width + word] = this.#words[(groups[row] as number) * width + word] as number;
     }
     const validity = presentGroups(groups, (group) => this.#filled[group] !== 1);
     const type = this.#type;
-    if (type.tag === 'decimal') return { ...makeDecimal(length, type as DecimalType), words, validity };
+    if (type.tag === 'decimal')
+      return { ...makeDecimal(length, type as DecimalType), words, validity };
     if (width === 2) return { ...makeInt64(length, type), words, validity };
     if (type.tag === 'int32') return { tag: 'int32', type, length, validity, values: words };
     const bits = new Uint8Array(bitmapBytes(length));
@@ -129,7 +149,12 @@ export class FloatExtremeAccumulator implements Accumulator {
     this.#size = count;
   }
 
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void {
     assert(retract === null, 'min and max take nothing back');
     const column = args[0] as Column;
     assert(column.tag === 'float64', 'a DOUBLE column');
@@ -161,7 +186,8 @@ export class FloatExtremeAccumulator implements Accumulator {
 
   results(groups: Int32Array): Column {
     const values = new Float64Array(groups.length);
-    for (let row = 0; row < groups.length; row++) values[row] = this.#values[groups[row] as number] as number;
+    for (let row = 0; row < groups.length; row++)
+      values[row] = this.#values[groups[row] as number] as number;
     const validity = presentGroups(groups, (group) => this.#filled[group] !== 1);
     return { tag: 'float64', type: { tag: 'float64' }, length: groups.length, validity, values };
   }

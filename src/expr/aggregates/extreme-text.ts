@@ -28,7 +28,12 @@ export class TextExtremeAccumulator implements Accumulator {
     while (this.#best.length < count) this.#best.push(null);
   }
 
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void {
     assert(retract === null, 'min and max take nothing back');
     const { validity, offsets, bytes } = args[0] as TextColumn;
     for (let row = 0; row < rows; row++) {
@@ -37,7 +42,11 @@ export class TextExtremeAccumulator implements Accumulator {
       const from = offsets[row] as number;
       const to = offsets[row + 1] as number;
       const best = this.#best[group] as Uint8Array | null;
-      if (best !== null && compareBytes(bytes, from, to, best, 0, best.length) * this.#direction <= 0) continue;
+      if (
+        best !== null &&
+        compareBytes(bytes, from, to, best, 0, best.length) * this.#direction <= 0
+      )
+        continue;
       this.#best[group] = bytes.slice(from, to);
       this.#textBytes += to - from - (best?.length ?? 0);
     }

@@ -41,7 +41,12 @@ export class FloatSumAccumulator implements Accumulator {
     this.#size = count;
   }
 
-  update(groups: Int32Array, rows: number, args: readonly Column[], retract: Uint8Array | null): void {
+  update(
+    groups: Int32Array,
+    rows: number,
+    args: readonly Column[],
+    retract: Uint8Array | null,
+  ): void {
     const { validity, values } = args[0] as Float64Column;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
@@ -77,10 +82,16 @@ export class FloatSumAccumulator implements Accumulator {
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     const sums = (states[1] as Float64Column).values;
     const corrections = (states[2] as Float64Column).values;
-    for (const [field, column] of [[COUNT, states[0]], [NAN, states[3]], [POSITIVE, states[4]], [NEGATIVE, states[5]]] as const) {
+    for (const [field, column] of [
+      [COUNT, states[0]],
+      [NAN, states[3]],
+      [POSITIVE, states[4]],
+      [NEGATIVE, states[5]],
+    ] as const) {
       const counts = new Float64Array(this.#size);
       mergeCounts(counts, groups, rows, column);
-      for (let group = 0; group < this.#size; group++) this.#bump(group * WIDTH + field, counts[group] as number);
+      for (let group = 0; group < this.#size; group++)
+        this.#bump(group * WIDTH + field, counts[group] as number);
     }
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
@@ -92,7 +103,8 @@ export class FloatSumAccumulator implements Accumulator {
 
   #column(groups: Int32Array, field: number): Column {
     const column = makeFloat64(groups.length);
-    for (let row = 0; row < groups.length; row++) column.values[row] = this.#fields[(groups[row] as number) * WIDTH + field] as number;
+    for (let row = 0; row < groups.length; row++)
+      column.values[row] = this.#fields[(groups[row] as number) * WIDTH + field] as number;
     return column;
   }
 

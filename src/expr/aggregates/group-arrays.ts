@@ -32,12 +32,18 @@ export function grownBytes(array: Uint8Array, size: number): Uint8Array {
 /** Counts (whole numbers inside ±2^53) of the given groups as a BIGINT column. */
 export function countColumn(counts: Float64Array, groups: Int32Array): Int64Column {
   const column = makeInt64(groups.length, INT64);
-  for (let row = 0; row < groups.length; row++) writeSafeInt64(column.words, row, counts[groups[row] as number] as number);
+  for (let row = 0; row < groups.length; row++)
+    writeSafeInt64(column.words, row, counts[groups[row] as number] as number);
   return column;
 }
 
 /** Adds a column of counts to the groups' counts. */
-export function mergeCounts(counts: Float64Array, groups: Int32Array, rows: number, column: Column | undefined): void {
+export function mergeCounts(
+  counts: Float64Array,
+  groups: Int32Array,
+  rows: number,
+  column: Column | undefined,
+): void {
   const { words } = column as Int64Column;
   for (let row = 0; row < rows; row++) {
     const group = groups[row] as number;
@@ -46,7 +52,10 @@ export function mergeCounts(counts: Float64Array, groups: Int32Array, rows: numb
 }
 
 /** Which of the given groups hold something; null = all do. */
-export function presentGroups(groups: Int32Array, isEmpty: (group: number) => boolean): Uint8Array | null {
+export function presentGroups(
+  groups: Int32Array,
+  isEmpty: (group: number) => boolean,
+): Uint8Array | null {
   let anyEmpty = false;
   const validity = new Uint8Array(bitmapBytes(groups.length));
   for (let row = 0; row < groups.length; row++) {

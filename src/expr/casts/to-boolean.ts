@@ -7,8 +7,29 @@ import { decodeBytes } from '../text-sink.ts';
 import { makeBoolean } from '../vector.ts';
 import { quoted, range, trimText } from './trimmed.ts';
 
-const TRUE_WORDS: ReadonlySet<string> = new Set(['t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1']);
-const FALSE_WORDS: ReadonlySet<string> = new Set(['f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0']);
+const TRUE_WORDS: ReadonlySet<string> = new Set([
+  't',
+  'tr',
+  'tru',
+  'true',
+  'y',
+  'ye',
+  'yes',
+  'on',
+  '1',
+]);
+const FALSE_WORDS: ReadonlySet<string> = new Set([
+  'f',
+  'fa',
+  'fal',
+  'fals',
+  'false',
+  'n',
+  'no',
+  'of',
+  'off',
+  '0',
+]);
 
 export function toBoolean(column: Column, { outcome, fail }: Casting): BooleanColumn {
   const result = makeBoolean(column.length, null);
@@ -16,9 +37,13 @@ export function toBoolean(column: Column, { outcome, fail }: Casting): BooleanCo
     if (!outcome.has(row)) continue;
     if (column.tag === 'text') {
       trimText(column, row);
-      const word = range.to - range.from > 5 ? '' : decodeBytes(column.bytes, range.from, range.to).toLowerCase();
+      const word =
+        range.to - range.from > 5
+          ? ''
+          : decodeBytes(column.bytes, range.from, range.to).toLowerCase();
       if (TRUE_WORDS.has(word)) setBit(result.bits, row);
-      else if (!FALSE_WORDS.has(word)) fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no BOOLEAN`);
+      else if (!FALSE_WORDS.has(word))
+        fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no BOOLEAN`);
     } else if (column.tag === 'int32') {
       if (column.values[row] !== 0) setBit(result.bits, row);
     } else {

@@ -6,7 +6,19 @@ import type { Casting } from '../cast.ts';
 import type { DecimalType } from '../functions/arithmetic-decimal.ts';
 import { encodeText } from '../text-sink.ts';
 import { makeDecimal } from '../vector.ts';
-import { decimalAsNumber, divideHalfUp, fitsPrecision, int64AsNumber, isSafe, placePoint, powerOfTen, readDecimal, readInt64, writeDecimal, writeSafeDecimal } from '../wide.ts';
+import {
+  decimalAsNumber,
+  divideHalfUp,
+  fitsPrecision,
+  int64AsNumber,
+  isSafe,
+  placePoint,
+  powerOfTen,
+  readDecimal,
+  readInt64,
+  writeDecimal,
+  writeSafeDecimal,
+} from '../wide.ts';
 import { quoted, range, trimText } from './trimmed.ts';
 
 export function toDecimal(column: Column, casting: Casting, type: DecimalType): DecimalColumn {
@@ -18,7 +30,12 @@ export function toDecimal(column: Column, casting: Casting, type: DecimalType): 
 }
 
 /** Whole numbers and decimals: a change of scale, in doubles while that is exact. */
-function rescale(column: Column, { outcome, fail }: Casting, type: DecimalType, words: Int32Array): void {
+function rescale(
+  column: Column,
+  { outcome, fail }: Casting,
+  type: DecimalType,
+  words: Int32Array,
+): void {
   const scale = column.tag === 'decimal' ? column.type.scale : 0;
   const up = type.scale - scale;
   const fastFactor = up >= 0 && up <= 22 ? Number(powerOfTen(up)) : NaN;
@@ -33,7 +50,12 @@ function rescale(column: Column, { outcome, fail }: Casting, type: DecimalType, 
     const source = exactly(column, row);
     const exact = up >= 0 ? source * powerOfTen(up) : divideHalfUp(source, powerOfTen(-up));
     if (fitsPrecision(exact, type.precision)) writeDecimal(words, row, exact);
-    else fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${placePoint(source, scale)} is out of range for ${typeName(type)}`);
+    else
+      fail(
+        row,
+        'NUMERIC_OUT_OF_RANGE',
+        () => `${placePoint(source, scale)} is out of range for ${typeName(type)}`,
+      );
   }
 }
 
@@ -50,21 +72,37 @@ function exactly(column: Column, row: number): bigint {
   return column.tag === 'int64' ? readInt64(column.words, row) : 0n;
 }
 
-function parse(column: Column & { tag: 'text' | 'float64' }, { outcome, fail }: Casting, type: DecimalType, words: Int32Array): void {
+function parse(
+  column: Column & { tag: 'text' | 'float64' },
+  { outcome, fail }: Casting,
+  type: DecimalType,
+  words: Int32Array,
+): void {
   for (let row = 0; row < column.length; row++) {
     if (!outcome.has(row)) continue;
     const target = words.subarray(4 * row, 4 * row + 4);
     let read: true | false | 'range';
     if (column.tag === 'text') {
       trimText(column, row);
-      read = readDecimalText(column.bytes, range.from, range.to, type.precision, type.scale, target);
+      read = readDecimalText(
+        column.bytes,
+        range.from,
+        range.to,
+        type.precision,
+        type.scale,
+        target,
+      );
     } else {
       const value = column.values[row] as number;
       const bytes = encodeText(String(value));
-      read = Number.isFinite(value) ? readDecimalText(bytes, 0, bytes.length, type.precision, type.scale, target) : 'range';
+      read = Number.isFinite(value)
+        ? readDecimalText(bytes, 0, bytes.length, type.precision, type.scale, target)
+        : 'range';
     }
-    const written = (): string => (column.tag === 'text' ? quoted(column, row) : String(column.values[row]));
-    if (read === 'range') fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${written()} is out of range for ${typeName(type)}`);
+    const written = (): string =>
+      column.tag === 'text' ? quoted(column, row) : String(column.values[row]);
+    if (read === 'range')
+      fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${written()} is out of range for ${typeName(type)}`);
     else if (!read) fail(row, 'INVALID_CAST', () => `${written()} is no ${typeName(type)}`);
   }
 }

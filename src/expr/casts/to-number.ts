@@ -1,5 +1,11 @@
 /** Casts to INT, BIGINT and DOUBLE. */
-import type { Column, Float64Column, Int32Column, Int64Column, TextColumn } from '../../batch/column.ts';
+import type {
+  Column,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+  TextColumn,
+} from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import type { Pair } from '../../batch/int-text.ts';
 import { readInt64 as readInt64Text } from '../../batch/int-text.ts';
@@ -8,7 +14,20 @@ import type { Casting } from '../cast.ts';
 import { roundHalfEven } from '../functions/math.ts';
 import { decodeBytes } from '../text-sink.ts';
 import { makeFloat64, makeInt32, makeInt64 } from '../vector.ts';
-import { decimalAsNumber, divideHalfUp, fitsInt64, int64AsNumber, isSafe, placePoint, powerOfTen, ratioToNumber, readDecimal, readInt64, writeInt64, writeSafeInt64 } from '../wide.ts';
+import {
+  decimalAsNumber,
+  divideHalfUp,
+  fitsInt64,
+  int64AsNumber,
+  isSafe,
+  placePoint,
+  powerOfTen,
+  ratioToNumber,
+  readDecimal,
+  readInt64,
+  writeInt64,
+  writeSafeInt64,
+} from '../wide.ts';
 import { quoted, range, trimText } from './trimmed.ts';
 
 const pair: Pair = { low: 0, high: 0 };
@@ -37,8 +56,14 @@ export function toInt64(column: Column, casting: Casting): Int64Column {
       for (let row = 0; row < length; row++) {
         const value = roundHalfEven(column.values[row] as number);
         if (isSafe(value)) writeSafeInt64(words, row, value);
-        else if (Number.isFinite(value) && fitsInt64(BigInt(value))) writeInt64(words, row, BigInt(value));
-        else if (outcome.has(row)) fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${column.values[row]} is out of range for ${typeName(type)}`);
+        else if (Number.isFinite(value) && fitsInt64(BigInt(value)))
+          writeInt64(words, row, BigInt(value));
+        else if (outcome.has(row))
+          fail(
+            row,
+            'NUMERIC_OUT_OF_RANGE',
+            () => `${column.values[row]} is out of range for ${typeName(type)}`,
+          );
       }
       break;
     case 'decimal': {
@@ -47,7 +72,13 @@ export function toInt64(column: Column, casting: Casting): Int64Column {
         const unscaled = readDecimal(column.words, row);
         const value = divideHalfUp(unscaled, unit);
         if (fitsInt64(value)) writeInt64(words, row, value);
-        else if (outcome.has(row)) fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${placePoint(unscaled, column.type.scale)} is out of range for ${typeName(type)}`);
+        else if (outcome.has(row))
+          fail(
+            row,
+            'NUMERIC_OUT_OF_RANGE',
+            () =>
+              `${placePoint(unscaled, column.type.scale)} is out of range for ${typeName(type)}`,
+          );
       }
       break;
     }
@@ -61,7 +92,11 @@ export function toInt64(column: Column, casting: Casting): Int64Column {
   return result;
 }
 
-function parseIntegers(column: TextColumn, { outcome, fail, type }: Casting, words: Int32Array): void {
+function parseIntegers(
+  column: TextColumn,
+  { outcome, fail, type }: Casting,
+  words: Int32Array,
+): void {
   for (let row = 0; row < column.length; row++) {
     if (!outcome.has(row)) continue;
     trimText(column, row);
@@ -69,7 +104,12 @@ function parseIntegers(column: TextColumn, { outcome, fail, type }: Casting, wor
     if (read === true) {
       words[2 * row] = pair.low;
       words[2 * row + 1] = pair.high;
-    } else if (read === 'range') fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${quoted(column, row)} is out of range for ${typeName(type)}`);
+    } else if (read === 'range')
+      fail(
+        row,
+        'NUMERIC_OUT_OF_RANGE',
+        () => `${quoted(column, row)} is out of range for ${typeName(type)}`,
+      );
     else fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no ${typeName(type)}`);
   }
 }
@@ -81,7 +121,11 @@ export function toInt32(column: Column, casting: Casting): Int32Column {
     const low = wide.words[2 * row] as number;
     result.values[row] = low;
     if (wide.words[2 * row + 1] !== low >> 31 && casting.outcome.has(row)) {
-      casting.fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${readInt64(wide.words, row)} is out of range for INT`);
+      casting.fail(
+        row,
+        'NUMERIC_OUT_OF_RANGE',
+        () => `${readInt64(wide.words, row)} is out of range for INT`,
+      );
     }
   }
   result.validity = casting.outcome.validity;
@@ -105,7 +149,10 @@ export function toFloat64(column: Column, casting: Casting): Float64Column {
       const unit = scale > 22 ? NaN : Number(powerOfTen(scale));
       for (let row = 0; row < length; row++) {
         const value = decimalAsNumber(column.words, row);
-        values[row] = isSafe(value) && scale <= 22 ? value / unit : ratioToNumber(readDecimal(column.words, row), powerOfTen(scale));
+        values[row] =
+          isSafe(value) && scale <= 22
+            ? value / unit
+            : ratioToNumber(readDecimal(column.words, row), powerOfTen(scale));
       }
       break;
     }
@@ -121,7 +168,13 @@ export function toFloat64(column: Column, casting: Casting): Float64Column {
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const SPECIAL: ReadonlyMap<string, number> = new Map([
-  ['nan', NaN], ['infinity', Infinity], ['+infinity', Infinity], ['-infinity', -Infinity], ['inf', Infinity], ['+inf', Infinity], ['-inf', -Infinity],
+  ['nan', NaN],
+  ['infinity', Infinity],
+  ['+infinity', Infinity],
+  ['-infinity', -Infinity],
+  ['inf', Infinity],
+  ['+inf', Infinity],
+  ['-inf', -Infinity],
 ]);
 
 function parseFloats(column: TextColumn, { outcome, fail }: Casting, values: Float64Array): void {
@@ -132,11 +185,17 @@ function parseFloats(column: TextColumn, { outcome, fail }: Casting, values: Flo
     if (NUMBER.test(text)) {
       const value = Number(text);
       values[row] = value;
-      if (!Number.isFinite(value)) fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${quoted(column, row)} is out of range for DOUBLE`);
+      if (!Number.isFinite(value))
+        fail(
+          row,
+          'NUMERIC_OUT_OF_RANGE',
+          () => `${quoted(column, row)} is out of range for DOUBLE`,
+        );
       continue;
     }
     const special = SPECIAL.get(text.toLowerCase());
-    if (special === undefined) fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no DOUBLE`);
+    if (special === undefined)
+      fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no DOUBLE`);
     else values[row] = special;
   }
 }

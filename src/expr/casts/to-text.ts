@@ -11,7 +11,9 @@ import type { Casting } from '../cast.ts';
 import { TextSink } from '../text-sink.ts';
 import { readInt64 } from '../wide.ts';
 
-const scratch = new Uint8Array(Math.max(DECIMAL_TEXT_BYTES_MAX, INT64_TEXT_BYTES_MAX, TIMESTAMP_TEXT_BYTES_MAX));
+const scratch = new Uint8Array(
+  Math.max(DECIMAL_TEXT_BYTES_MAX, INT64_TEXT_BYTES_MAX, TIMESTAMP_TEXT_BYTES_MAX),
+);
 
 /**
  * The shortest digits that read back as the same DOUBLE, laid out as Postgres does: plain between
@@ -54,9 +56,19 @@ function writeValue(column: Column, row: number, isInterval: boolean): number | 
       return writeInt32(scratch, 0, column.values[row] as number);
     case 'int64':
       if (isInterval) return intervalText(readInt64(column.words, row));
-      return writeInt64(scratch, 0, column.words[2 * row] as number, column.words[2 * row + 1] as number);
+      return writeInt64(
+        scratch,
+        0,
+        column.words[2 * row] as number,
+        column.words[2 * row + 1] as number,
+      );
     case 'timestamp':
-      return writeTimestamp(scratch, 0, column.words[2 * row] as number, column.words[2 * row + 1] as number);
+      return writeTimestamp(
+        scratch,
+        0,
+        column.words[2 * row] as number,
+        column.words[2 * row + 1] as number,
+      );
     case 'float64':
       return floatText(column.values[row] as number);
     case 'decimal':

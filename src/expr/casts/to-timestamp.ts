@@ -20,7 +20,11 @@ export function toTimestamp(column: Column, { outcome, fail }: Casting): Int64Co
       result.words[2 * row] = pair.low;
       result.words[2 * row + 1] = pair.high;
     } else {
-      fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no TIMESTAMP; write it as 2024-01-31 23:59:59.999`);
+      fail(
+        row,
+        'INVALID_CAST',
+        () => `${quoted(column, row)} is no TIMESTAMP; write it as 2024-01-31 23:59:59.999`,
+      );
     }
   }
   result.validity = outcome.validity;

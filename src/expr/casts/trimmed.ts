@@ -5,7 +5,8 @@ import { decodeBytes } from '../text-sink.ts';
 /** The last trimmed range; readers use it right after `trimText`. */
 export const range = { from: 0, to: 0 };
 
-const isSpace = (byte: number | undefined): boolean => byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
+const isSpace = (byte: number | undefined): boolean =>
+  byte === 32 || (byte !== undefined && byte >= 9 && byte <= 13);
 
 /** Puts the range of value `row` without surrounding ASCII white space into `range`. */
 export function trimText(column: TextColumn, row: number): void {
@@ -19,7 +20,11 @@ export function trimText(column: TextColumn, row: number): void {
 
 /** The value in quotes for a message, cut to a bearable length. */
 export function quoted(column: TextColumn, row: number): string {
-  const text = decodeBytes(column.bytes, column.offsets[row] as number, column.offsets[row + 1] as number);
+  const text = decodeBytes(
+    column.bytes,
+    column.offsets[row] as number,
+    column.offsets[row + 1] as number,
+  );
   const points = [...text];
   return points.length > 60 ? `'${points.slice(0, 60).join('')}…'` : `'${text}'`;
 }

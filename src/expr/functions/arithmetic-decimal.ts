@@ -16,8 +16,18 @@ import { assert } from '../../base/assert.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { ofFirst } from '../function-types.ts';
 import { Outcome, makeDecimal, strideOf } from '../vector.ts';
-import { decimalAsNumber, divideHalfUp, fitsPrecision, isSafe, placePoint, powerOfTen, readDecimal, writeDecimal, writeSafeDecimal } from '../wide.ts';
-import type { Operator } from './arithmetic.ts';
+import {
+  decimalAsNumber,
+  divideHalfUp,
+  fitsPrecision,
+  isSafe,
+  placePoint,
+  powerOfTen,
+  readDecimal,
+  writeDecimal,
+  writeSafeDecimal,
+} from '../wide.ts';
+import type { Operator } from './arithmetic-loops.ts';
 
 export type DecimalType = SqlType & { tag: 'decimal' };
 
@@ -58,7 +68,12 @@ const asDouble = (exponent: number): number => (exponent > 22 ? NaN : Number(pow
 /** A sum of two exact products is exact when every part is safe. */
 const safeOr = (value: number): number => (isSafe(value) ? value : Infinity);
 
-function planOf(operator: Operator, left: DecimalType, right: DecimalType, result: DecimalType): Plan {
+function planOf(
+  operator: Operator,
+  left: DecimalType,
+  right: DecimalType,
+  result: DecimalType,
+): Plan {
   switch (operator) {
     case '+':
     case '-':
@@ -67,8 +82,16 @@ function planOf(operator: Operator, left: DecimalType, right: DecimalType, resul
       const upRight = result.scale - right.scale;
       const [a, b] = [powerOfTen(upLeft), powerOfTen(upRight)];
       const [fastA, fastB] = [asDouble(upLeft), asDouble(upRight)];
-      if (operator === '+') return { fast: (x, y) => safeOr(x * fastA) + safeOr(y * fastB), exact: (x, y) => x * a + y * b };
-      if (operator === '-') return { fast: (x, y) => safeOr(x * fastA) - safeOr(y * fastB), exact: (x, y) => x * a - y * b };
+      if (operator === '+')
+        return {
+          fast: (x, y) => safeOr(x * fastA) + safeOr(y * fastB),
+          exact: (x, y) => x * a + y * b,
+        };
+      if (operator === '-')
+        return {
+          fast: (x, y) => safeOr(x * fastA) - safeOr(y * fastB),
+          exact: (x, y) => x * a - y * b,
+        };
       return {
         fast: (x, y) => safeOr(x * fastA) % (isSafe(y * fastB) ? y * fastB : NaN),
         exact: (x, y) => (x * a) % (y * b),
@@ -110,15 +133,24 @@ const decimalLoop =
     const result = makeDecimal(rows, target);
     const strideA = strideOf(left);
     const strideB = strideOf(right);
-    const written = (column: DecimalColumn, at: number): string => placePoint(readDecimal(column.words, at), column.type.scale);
+    const written = (column: DecimalColumn, at: number): string =>
+      placePoint(readDecimal(column.words, at), column.type.scale);
     const overflow = (row: number): void =>
-      outcome.fail(row, 'NUMERIC_OVERFLOW', () =>
-        `${written(left, row * strideA)} ${operator} ${written(right, row * strideB)} does not fit ${typeName(target)}`);
+      outcome.fail(
+        row,
+        'NUMERIC_OVERFLOW',
+        () =>
+          `${written(left, row * strideA)} ${operator} ${written(right, row * strideB)} does not fit ${typeName(target)}`,
+      );
     for (let row = 0; row < rows; row++) {
       const x = decimalAsNumber(left.words, row * strideA);
       const y = decimalAsNumber(right.words, row * strideB);
       if (divides && y === 0) {
-        outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${written(left, row * strideA)} ${operator} 0`);
+        outcome.fail(
+          row,
+          'DIVISION_BY_ZERO',
+          () => `division by zero: ${written(left, row * strideA)} ${operator} 0`,
+        );
         continue;
       }
       if (isSafe(x) && isSafe(y)) {
@@ -129,7 +161,10 @@ const decimalLoop =
           continue;
         }
       }
-      const value = exact(readDecimal(left.words, row * strideA), readDecimal(right.words, row * strideB));
+      const value = exact(
+        readDecimal(left.words, row * strideA),
+        readDecimal(right.words, row * strideB),
+      );
       if (fitsPrecision(value, target.precision)) writeDecimal(result.words, row, value);
       else overflow(row);
     }
@@ -150,7 +185,13 @@ const negateDecimal: Evaluate = (args, rows, errors, type) => {
   return result;
 };
 
-const NAMES: Record<Operator, string> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '%': 'modulo' };
+const NAMES: Record<Operator, string> = {
+  '+': 'add',
+  '-': 'subtract',
+  '*': 'multiply',
+  '/': 'divide',
+  '%': 'modulo',
+};
 
 const overload = (operator: Operator, doc: string, example: FunctionExample): ScalarFunction => ({
   id: `${NAMES[operator]}:decimal`,
@@ -169,8 +210,14 @@ export const DECIMAL_ARITHMETIC: readonly ScalarFunction[] = [
   overload('+', 'the exact sum', { args: ['1.50', '0.255'], gives: '1.755' }),
   overload('-', 'the exact difference', { args: ['1.50', '0.255'], gives: '1.245' }),
   overload('*', 'the exact product', { args: ['1.5', '-0.25'], gives: '-0.375' }),
-  overload('/', 'the quotient, rounded half away from zero', { args: ['2.0', '3'], gives: '0.666667' }),
-  overload('%', 'the remainder, with the sign of the dividend', { args: ['-7.5', '2'], gives: '-1.5' }),
+  overload('/', 'the quotient, rounded half away from zero', {
+    args: ['2.0', '3'],
+    gives: '0.666667',
+  }),
+  overload('%', 'the remainder, with the sign of the dividend', {
+    args: ['-7.5', '2'],
+    gives: '-1.5',
+  }),
   {
     id: 'negate:decimal',
     name: '-',

@@ -12,63 +12,18 @@ import { FLOAT64, INT32, INT64 } from '../../batch/types.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
 import { Outcome, makeFloat64, makeInt32, makeInt64, strideOf } from '../vector.ts';
-import { fitsInt64, int64AsNumber, isSafe, readInt64, writeInt64, writeSafeInt64 } from '../wide.ts';
-
-export type Operator = '+' | '-' | '*' | '/' | '%';
+import { FLOAT64_LOOPS, INT32_CHECKS, INT32_LOOPS } from './arithmetic-loops.ts';
+import type { Operator } from './arithmetic-loops.ts';
+import {
+  fitsInt64,
+  int64AsNumber,
+  isSafe,
+  readInt64,
+  writeInt64,
+  writeSafeInt64,
+} from '../wide.ts';
 
 const fitsInt32 = (value: number): boolean => value >= -2147483648 && value <= 2147483647;
-
-/** The values of both operands with their strides, and the result to fill. */
-type Loop<T> = (a: T, strideA: number, b: T, strideB: number, rows: number, values: T) => void;
-
-/**
- * One loop per operator, so that each stays monomorphic. They write what fits nowhere or divides by
- * zero as rubbish; `checkInt32` finds those rows afterwards.
- */
-const INT32_LOOPS: Record<Operator, Loop<Int32Array>> = {
-  '+': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) + (b[row * strideB] as number);
-  },
-  '-': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) - (b[row * strideB] as number);
-  },
-  '*': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = Math.imul(a[row * strideA] as number, b[row * strideB] as number);
-  },
-  '/': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) / (b[row * strideB] as number);
-  },
-  '%': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
-  },
-};
-
-/** Whether a row of `x (operator) y = value` is wrong, as a loop that finds the first such row from `from` on. */
-const INT32_CHECKS: Record<Operator, (a: Int32Array, strideA: number, b: Int32Array, strideB: number, rows: number, values: Int32Array, from: number) => number> = {
-  '+': (a, strideA, b, strideB, rows, values, from) => {
-    for (let row = from; row < rows; row++) if ((a[row * strideA] as number) + (b[row * strideB] as number) !== values[row]) return row;
-    return rows;
-  },
-  '-': (a, strideA, b, strideB, rows, values, from) => {
-    for (let row = from; row < rows; row++) if ((a[row * strideA] as number) - (b[row * strideB] as number) !== values[row]) return row;
-    return rows;
-  },
-  '*': (a, strideA, b, strideB, rows, values, from) => {
-    for (let row = from; row < rows; row++) if ((a[row * strideA] as number) * (b[row * strideB] as number) !== values[row]) return row;
-    return rows;
-  },
-  '/': (a, strideA, b, strideB, rows, _values, from) => {
-    for (let row = from; row < rows; row++) {
-      const divisor = b[row * strideB] as number;
-      if (divisor === 0 || (divisor === -1 && a[row * strideA] === -2147483648)) return row;
-    }
-    return rows;
-  },
-  '%': (_a, _strideA, b, strideB, rows, _values, from) => {
-    for (let row = from; row < rows; row++) if (b[row * strideB] === 0) return row;
-    return rows;
-  },
-};
 
 function int32Operator(operator: Operator): Evaluate {
   const compute = INT32_LOOPS[operator];
@@ -83,10 +38,15 @@ function int32Operator(operator: Operator): Evaluate {
     const strideA = strideOf(left);
     const strideB = strideOf(right);
     compute(a, strideA, b, strideB, rows, result.values);
-    for (let row = findWrong(a, strideA, b, strideB, rows, result.values, 0); row < rows; row = findWrong(a, strideA, b, strideB, rows, result.values, row + 1)) {
+    for (
+      let row = findWrong(a, strideA, b, strideB, rows, result.values, 0);
+      row < rows;
+      row = findWrong(a, strideA, b, strideB, rows, result.values, row + 1)
+    ) {
       const x = a[row * strideA] as number;
       const y = b[row * strideB] as number;
-      if (divides && y === 0) outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${x} ${operator} 0`);
+      if (divides && y === 0)
+        outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${x} ${operator} 0`);
       else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${x} ${operator} ${y} does not fit INT`);
     }
     result.validity = outcome.validity;
@@ -95,7 +55,13 @@ function int32Operator(operator: Operator): Evaluate {
 }
 
 /** Addition and subtraction work on the words themselves and are exact everywhere. */
-export function addInt64(args: readonly [Int64Column, Int64Column], rows: number, negate: boolean, outcome: Outcome, type: SqlType): Int64Column {
+export function addInt64(
+  args: readonly [Int64Column, Int64Column],
+  rows: number,
+  negate: boolean,
+  outcome: Outcome,
+  type: SqlType,
+): Int64Column {
   const [left, right] = args;
   const result = makeInt64(rows, type);
   const a = left.words;
@@ -115,8 +81,13 @@ export function addInt64(args: readonly [Int64Column, Int64Column], rows: number
     words[2 * row + 1] = high;
     if (!fitsInt32(high)) {
       const sign = negate ? '-' : '+';
-      const name = type.tag === 'timestamp' ? 'TIMESTAMP' : type.tag === 'interval' ? 'INTERVAL' : 'BIGINT';
-      outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${readInt64(a, atA / 2)} ${sign} ${readInt64(b, atB / 2)} does not fit ${name}`);
+      const name =
+        type.tag === 'timestamp' ? 'TIMESTAMP' : type.tag === 'interval' ? 'INTERVAL' : 'BIGINT';
+      outcome.fail(
+        row,
+        'NUMERIC_OVERFLOW',
+        () => `${readInt64(a, atA / 2)} ${sign} ${readInt64(b, atB / 2)} does not fit ${name}`,
+      );
     }
   }
   result.validity = outcome.validity;
@@ -126,10 +97,20 @@ export function addInt64(args: readonly [Int64Column, Int64Column], rows: number
 const addOrSubtractInt64 =
   (negate: boolean): Evaluate =>
   (args, rows, errors, type) =>
-    addInt64(args as readonly [Int64Column, Int64Column], rows, negate, new Outcome(args, rows, errors), type);
+    addInt64(
+      args as readonly [Int64Column, Int64Column],
+      rows,
+      negate,
+      new Outcome(args, rows, errors),
+      type,
+    );
 
 /** Multiplication and division: doubles while everything is inside ±2^53, BigInt beyond. */
-function int64Loop(operator: '*' | '/' | '%', fast: (x: number, y: number) => number, exact: (x: bigint, y: bigint) => bigint): Evaluate {
+function int64Loop(
+  operator: '*' | '/' | '%',
+  fast: (x: number, y: number) => number,
+  exact: (x: bigint, y: bigint) => bigint,
+): Evaluate {
   const divides = operator !== '*';
   return (args, rows, errors, type) => {
     const [left, right] = args as readonly [Int64Column, Int64Column];
@@ -144,7 +125,11 @@ function int64Loop(operator: '*' | '/' | '%', fast: (x: number, y: number) => nu
       const x = int64AsNumber(a, row * strideA);
       const y = int64AsNumber(b, row * strideB);
       if (divides && y === 0) {
-        outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${readInt64(a, row * strideA)} ${operator} 0`);
+        outcome.fail(
+          row,
+          'DIVISION_BY_ZERO',
+          () => `division by zero: ${readInt64(a, row * strideA)} ${operator} 0`,
+        );
         continue;
       }
       const value = fast(x, y);
@@ -156,30 +141,17 @@ function int64Loop(operator: '*' | '/' | '%', fast: (x: number, y: number) => nu
       const exactY = readInt64(b, row * strideB);
       const exactValue = exact(exactX, exactY);
       if (fitsInt64(exactValue)) writeInt64(words, row, exactValue);
-      else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${exactX} ${operator} ${exactY} does not fit BIGINT`);
+      else
+        outcome.fail(
+          row,
+          'NUMERIC_OVERFLOW',
+          () => `${exactX} ${operator} ${exactY} does not fit BIGINT`,
+        );
     }
     result.validity = outcome.validity;
     return result;
   };
 }
-
-const FLOAT64_LOOPS: Record<Operator, Loop<Float64Array>> = {
-  '+': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) + (b[row * strideB] as number);
-  },
-  '-': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) - (b[row * strideB] as number);
-  },
-  '*': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) * (b[row * strideB] as number);
-  },
-  '/': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) / (b[row * strideB] as number);
-  },
-  '%': (a, strideA, b, strideB, rows, values) => {
-    for (let row = 0; row < rows; row++) values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
-  },
-};
 
 function float64Operator(operator: Operator): Evaluate {
   const compute = FLOAT64_LOOPS[operator];
@@ -194,7 +166,12 @@ function float64Operator(operator: Operator): Evaluate {
     const strideB = strideOf(right);
     compute(a, strideA, b, strideB, rows, result.values);
     for (let row = 0; divides && row < rows; row++) {
-      if (b[row * strideB] === 0) outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${a[row * strideA]} ${operator} 0`);
+      if (b[row * strideB] === 0)
+        outcome.fail(
+          row,
+          'DIVISION_BY_ZERO',
+          () => `division by zero: ${a[row * strideA]} ${operator} 0`,
+        );
     }
     result.validity = outcome.validity;
     return result;
@@ -233,9 +210,21 @@ const negateFloat64: Evaluate = (args, rows, errors) => {
 /** Exact: x - x % y is a multiple of y, and each step is exact inside ±2^53. */
 const truncatedQuotient = (x: number, y: number): number => (x - (x % y)) / y;
 
-const NAMES: Record<Operator, string> = { '+': 'add', '-': 'subtract', '*': 'multiply', '/': 'divide', '%': 'modulo' };
+const NAMES: Record<Operator, string> = {
+  '+': 'add',
+  '-': 'subtract',
+  '*': 'multiply',
+  '/': 'divide',
+  '%': 'modulo',
+};
 
-function overload(operator: Operator, type: SqlType, doc: string, example: FunctionExample, evaluate: Evaluate): ScalarFunction {
+function overload(
+  operator: Operator,
+  type: SqlType,
+  doc: string,
+  example: FunctionExample,
+  evaluate: Evaluate,
+): ScalarFunction {
   return {
     id: `${NAMES[operator]}:${type.tag}`,
     name: operator,
@@ -267,18 +256,80 @@ export const ARITHMETIC: readonly ScalarFunction[] = [
   overload('+', INT32, 'the exact sum', { args: [2, 3], gives: 5 }, int32Operator('+')),
   overload('-', INT32, 'the exact difference', { args: [2, 3], gives: -1 }, int32Operator('-')),
   overload('*', INT32, 'the exact product', { args: [-2, 3], gives: -6 }, int32Operator('*')),
-  overload('/', INT32, 'the quotient, truncated toward zero', { args: [-7, 2], gives: -3 }, int32Operator('/')),
-  overload('%', INT32, 'the remainder, with the sign of the dividend', { args: [-7, 2], gives: -1 }, int32Operator('%')),
-  overload('+', INT64, 'the exact sum', { args: ['9007199254740993', '1'], gives: '9007199254740994' }, addOrSubtractInt64(false)),
-  overload('-', INT64, 'the exact difference', { args: ['-9007199254740993', '1'], gives: '-9007199254740994' }, addOrSubtractInt64(true)),
-  overload('*', INT64, 'the exact product', { args: ['3037000499', '3037000499'], gives: '9223372030926249001' }, int64Loop('*', (x, y) => x * y, (x, y) => x * y)),
-  overload('/', INT64, 'the quotient, truncated toward zero', { args: ['-9007199254740993', '2'], gives: '-4503599627370496' }, int64Loop('/', truncatedQuotient, (x, y) => x / y)),
-  overload('%', INT64, 'the remainder, with the sign of the dividend', { args: ['-7', '2'], gives: '-1' }, int64Loop('%', (x, y) => x % y, (x, y) => x % y)),
+  overload(
+    '/',
+    INT32,
+    'the quotient, truncated toward zero',
+    { args: [-7, 2], gives: -3 },
+    int32Operator('/'),
+  ),
+  overload(
+    '%',
+    INT32,
+    'the remainder, with the sign of the dividend',
+    { args: [-7, 2], gives: -1 },
+    int32Operator('%'),
+  ),
+  overload(
+    '+',
+    INT64,
+    'the exact sum',
+    { args: ['9007199254740993', '1'], gives: '9007199254740994' },
+    addOrSubtractInt64(false),
+  ),
+  overload(
+    '-',
+    INT64,
+    'the exact difference',
+    { args: ['-9007199254740993', '1'], gives: '-9007199254740994' },
+    addOrSubtractInt64(true),
+  ),
+  overload(
+    '*',
+    INT64,
+    'the exact product',
+    { args: ['3037000499', '3037000499'], gives: '9223372030926249001' },
+    int64Loop(
+      '*',
+      (x, y) => x * y,
+      (x, y) => x * y,
+    ),
+  ),
+  overload(
+    '/',
+    INT64,
+    'the quotient, truncated toward zero',
+    { args: ['-9007199254740993', '2'], gives: '-4503599627370496' },
+    int64Loop('/', truncatedQuotient, (x, y) => x / y),
+  ),
+  overload(
+    '%',
+    INT64,
+    'the remainder, with the sign of the dividend',
+    { args: ['-7', '2'], gives: '-1' },
+    int64Loop(
+      '%',
+      (x, y) => x % y,
+      (x, y) => x % y,
+    ),
+  ),
   overload('+', FLOAT64, 'the IEEE sum', { args: [0.5, 0.25], gives: 0.75 }, float64Operator('+')),
-  overload('-', FLOAT64, 'the IEEE difference', { args: [0.5, 0.25], gives: 0.25 }, float64Operator('-')),
+  overload(
+    '-',
+    FLOAT64,
+    'the IEEE difference',
+    { args: [0.5, 0.25], gives: 0.25 },
+    float64Operator('-'),
+  ),
   overload('*', FLOAT64, 'the IEEE product', { args: [0.5, 3], gives: 1.5 }, float64Operator('*')),
   overload('/', FLOAT64, 'the IEEE quotient', { args: [1, 4], gives: 0.25 }, float64Operator('/')),
-  overload('%', FLOAT64, 'the remainder, with the sign of the dividend', { args: [-7.5, 2], gives: -1.5 }, float64Operator('%')),
+  overload(
+    '%',
+    FLOAT64,
+    'the remainder, with the sign of the dividend',
+    { args: [-7.5, 2], gives: -1.5 },
+    float64Operator('%'),
+  ),
   negation(INT32, { args: [5], gives: -5 }, negateInt32),
   negation(INT64, { args: ['5'], gives: '-5' }, negateInt64),
   negation(FLOAT64, { args: [0.5], gives: -0.5 }, negateFloat64),

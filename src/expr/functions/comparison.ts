@@ -6,7 +6,16 @@
  * for equality only. Two kernels a type suffice: the other four operators swap or negate them.
  */
 import { unreachable } from '../../base/assert.ts';
-import type { BooleanColumn, Column, DecimalColumn, Float64Column, Int32Column, Int64Column, StructColumn, TextColumn } from '../../batch/column.ts';
+import type {
+  BooleanColumn,
+  Column,
+  DecimalColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+  StructColumn,
+  TextColumn,
+} from '../../batch/column.ts';
 import { bitAt, bitmapBytes } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
 import { BOOLEAN } from '../../batch/types.ts';
@@ -23,11 +32,25 @@ const mark = (bits: Uint8Array, row: number): void => {
   bits[row >> 3] = (bits[row >> 3] as number) | (1 << (row & 7));
 };
 
-function equalNumbers(a: Int32Array | Float64Array, strideA: number, b: Int32Array | Float64Array, strideB: number, rows: number, bits: Uint8Array): void {
+function equalNumbers(
+  a: Int32Array | Float64Array,
+  strideA: number,
+  b: Int32Array | Float64Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
   for (let row = 0; row < rows; row++) if (a[row * strideA] === b[row * strideB]) mark(bits, row);
 }
 
-function equalFloats(a: Float64Array, strideA: number, b: Float64Array, strideB: number, rows: number, bits: Uint8Array): void {
+function equalFloats(
+  a: Float64Array,
+  strideA: number,
+  b: Float64Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
   for (let row = 0; row < rows; row++) {
     const x = a[row * strideA] as number;
     const y = b[row * strideB] as number;
@@ -35,7 +58,14 @@ function equalFloats(a: Float64Array, strideA: number, b: Float64Array, strideB:
   }
 }
 
-function lessFloats(a: Float64Array, strideA: number, b: Float64Array, strideB: number, rows: number, bits: Uint8Array): void {
+function lessFloats(
+  a: Float64Array,
+  strideA: number,
+  b: Float64Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
   for (let row = 0; row < rows; row++) {
     const x = a[row * strideA] as number;
     const y = b[row * strideB] as number;
@@ -43,11 +73,26 @@ function lessFloats(a: Float64Array, strideA: number, b: Float64Array, strideB: 
   }
 }
 
-function lessInt32(a: Int32Array, strideA: number, b: Int32Array, strideB: number, rows: number, bits: Uint8Array): void {
-  for (let row = 0; row < rows; row++) if ((a[row * strideA] as number) < (b[row * strideB] as number)) mark(bits, row);
+function lessInt32(
+  a: Int32Array,
+  strideA: number,
+  b: Int32Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
+  for (let row = 0; row < rows; row++)
+    if ((a[row * strideA] as number) < (b[row * strideB] as number)) mark(bits, row);
 }
 
-function equalInt64(a: Int32Array, strideA: number, b: Int32Array, strideB: number, rows: number, bits: Uint8Array): void {
+function equalInt64(
+  a: Int32Array,
+  strideA: number,
+  b: Int32Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
   for (let row = 0; row < rows; row++) {
     const atA = 2 * row * strideA;
     const atB = 2 * row * strideB;
@@ -55,8 +100,16 @@ function equalInt64(a: Int32Array, strideA: number, b: Int32Array, strideB: numb
   }
 }
 
-function lessInt64(a: Int32Array, strideA: number, b: Int32Array, strideB: number, rows: number, bits: Uint8Array): void {
-  for (let row = 0; row < rows; row++) if (compareInt64(a, row * strideA, b, row * strideB) < 0) mark(bits, row);
+function lessInt64(
+  a: Int32Array,
+  strideA: number,
+  b: Int32Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
+  for (let row = 0; row < rows; row++)
+    if (compareInt64(a, row * strideA, b, row * strideB) < 0) mark(bits, row);
 }
 
 function equalText(left: TextColumn, right: TextColumn, rows: number, bits: Uint8Array): void {
@@ -82,21 +135,31 @@ function lessText(left: TextColumn, right: TextColumn, rows: number, bits: Uint8
     const a = row * strideA;
     const b = row * strideB;
     const order = compareBytes(
-      left.bytes, left.offsets[a] as number, left.offsets[a + 1] as number,
-      right.bytes, right.offsets[b] as number, right.offsets[b + 1] as number,
+      left.bytes,
+      left.offsets[a] as number,
+      left.offsets[a + 1] as number,
+      right.bytes,
+      right.offsets[b] as number,
+      right.offsets[b + 1] as number,
     );
     if (order < 0) mark(bits, row);
   }
 }
 
 /** Equality of structs: equal fields, where NULL fields equal each other. */
-function equalStructs(left: StructColumn, right: StructColumn, rows: number, bits: Uint8Array): void {
+function equalStructs(
+  left: StructColumn,
+  right: StructColumn,
+  rows: number,
+  bits: Uint8Array,
+): void {
   bits.fill(255, 0, bitmapBytes(rows));
   left.children.forEach((child, index) => {
     const fields = new Uint8Array(bitmapBytes(rows));
     // A struct constant has children of one value each, so they are constants as well.
     notDistinct(child, right.children[index] as Column, rows, fields);
-    for (let byte = 0; byte < fields.length; byte++) bits[byte] = (bits[byte] as number) & (fields[byte] as number);
+    for (let byte = 0; byte < fields.length; byte++)
+      bits[byte] = (bits[byte] as number) & (fields[byte] as number);
   });
 }
 
@@ -116,11 +179,19 @@ const equal: Kernel = (left, right, rows, bits) => {
     case 'timestamp':
       return equalInt64(left.words, strideA, (right as Int64Column).words, strideB, rows, bits);
     case 'float64':
-      return equalFloats(left.values, strideA, (right as Float64Column).values, strideB, rows, bits);
+      return equalFloats(
+        left.values,
+        strideA,
+        (right as Float64Column).values,
+        strideB,
+        rows,
+        bits,
+      );
     case 'decimal': {
       const other = right as DecimalColumn;
       for (let row = 0; row < rows; row++) {
-        if (compareDecimal(left.words, row * strideA, other.words, row * strideB) === 0) mark(bits, row);
+        if (compareDecimal(left.words, row * strideA, other.words, row * strideB) === 0)
+          mark(bits, row);
       }
       return;
     }
@@ -153,7 +224,8 @@ const less: Kernel = (left, right, rows, bits) => {
     case 'decimal': {
       const other = right as DecimalColumn;
       for (let row = 0; row < rows; row++) {
-        if (compareDecimal(left.words, row * strideA, other.words, row * strideB) < 0) mark(bits, row);
+        if (compareDecimal(left.words, row * strideA, other.words, row * strideB) < 0)
+          mark(bits, row);
       }
       return;
     }
@@ -207,15 +279,32 @@ const comparison =
     return result;
   };
 
-const ORDERED: readonly SqlType['tag'][] = ['boolean', 'int32', 'int64', 'decimal', 'float64', 'text', 'timestamp', 'interval'];
+const ORDERED: readonly SqlType['tag'][] = [
+  'boolean',
+  'int32',
+  'int64',
+  'decimal',
+  'float64',
+  'text',
+  'timestamp',
+  'interval',
+];
 const COMPARABLE: readonly SqlType['tag'][] = [...ORDERED, 'struct'];
 
-const overload = (name: string, word: string, doc: string, example: FunctionExample, evaluate: Evaluate): ScalarFunction => ({
+const overload = (
+  name: string,
+  word: string,
+  doc: string,
+  example: FunctionExample,
+  evaluate: Evaluate,
+): ScalarFunction => ({
   id: word,
   name,
   infix: name,
   args: ['any', 'any'],
-  ...(word.startsWith('less') || word.startsWith('greater') ? { anyOf: ORDERED } : { anyOf: COMPARABLE }),
+  ...(word.startsWith('less') || word.startsWith('greater')
+    ? { anyOf: ORDERED }
+    : { anyOf: COMPARABLE }),
   result: always(BOOLEAN),
   nullRule: word.includes('distinct') ? 'custom' : 'strict',
   canFail: false,
@@ -234,12 +323,60 @@ const distinct =
   };
 
 export const COMPARISONS: readonly ScalarFunction[] = [
-  overload('=', 'equal', 'whether both are equal; NULL when either is NULL', { args: ['a', 'a'], gives: true }, comparison(equal, false, false)),
-  overload('<>', 'not-equal', 'whether both differ; NULL when either is NULL', { args: ['a', 'b'], gives: true }, comparison(equal, false, true)),
-  overload('<', 'less', 'whether the left one comes first', { args: ['｡', '😀'], gives: true }, comparison(less, false, false)),
-  overload('<=', 'less-equal', 'whether the left one comes first or both are equal', { args: [2, 2], gives: true }, comparison(less, true, true)),
-  overload('>', 'greater', 'whether the left one comes last', { args: [2, 1], gives: true }, comparison(less, true, false)),
-  overload('>=', 'greater-equal', 'whether the left one comes last or both are equal', { args: [1, 2], gives: false }, comparison(less, false, true)),
-  overload('is distinct from', 'distinct', 'whether both differ, NULL being equal to NULL only', { args: [1, 2], gives: true }, distinct(false)),
-  overload('is not distinct from', 'not-distinct', 'whether both are equal, NULL being equal to NULL only', { args: [1, 1], gives: true }, distinct(true)),
+  overload(
+    '=',
+    'equal',
+    'whether both are equal; NULL when either is NULL',
+    { args: ['a', 'a'], gives: true },
+    comparison(equal, false, false),
+  ),
+  overload(
+    '<>',
+    'not-equal',
+    'whether both differ; NULL when either is NULL',
+    { args: ['a', 'b'], gives: true },
+    comparison(equal, false, true),
+  ),
+  overload(
+    '<',
+    'less',
+    'whether the left one comes first',
+    { args: ['｡', '😀'], gives: true },
+    comparison(less, false, false),
+  ),
+  overload(
+    '<=',
+    'less-equal',
+    'whether the left one comes first or both are equal',
+    { args: [2, 2], gives: true },
+    comparison(less, true, true),
+  ),
+  overload(
+    '>',
+    'greater',
+    'whether the left one comes last',
+    { args: [2, 1], gives: true },
+    comparison(less, true, false),
+  ),
+  overload(
+    '>=',
+    'greater-equal',
+    'whether the left one comes last or both are equal',
+    { args: [1, 2], gives: false },
+    comparison(less, false, true),
+  ),
+  overload(
+    'is distinct from',
+    'distinct',
+    'whether both differ, NULL being equal to NULL only',
+    { args: [1, 2], gives: true },
+    distinct(false),
+  ),
+  overload(
+    'is not distinct from',
+    'not-distinct',
+    'whether both are equal, NULL being equal to NULL only',
+    { args: [1, 1], gives: true },
+    distinct(true),
+  ),
 ];

@@ -19,8 +19,10 @@ import { equalColumn, lessColumn } from './comparison.ts';
 const not: Evaluate = (args, rows) => {
   const [input] = args as readonly [BooleanColumn];
   const result = makeBoolean(rows, combineValidity(args, rows));
-  if (strideOf(input) === 0) return { ...result, bits: result.bits.fill(bitAt(input.bits, 0) ? 0 : 255) };
-  for (let byte = 0; byte < bitmapBytes(rows); byte++) result.bits[byte] = ~(input.bits[byte] as number);
+  if (strideOf(input) === 0)
+    return { ...result, bits: result.bits.fill(bitAt(input.bits, 0) ? 0 : 255) };
+  for (let byte = 0; byte < bitmapBytes(rows); byte++)
+    result.bits[byte] = ~(input.bits[byte] as number);
   return result;
 };
 
@@ -32,7 +34,8 @@ const nullTest =
     const { bits } = result;
     if (input.validity === null) return { ...result, bits: bits.fill(negate ? 255 : 0) };
     for (let row = 0; row < rows; row++) {
-      if (isPresent(input, row) === negate) bits[row >> 3] = (bits[row >> 3] as number) | (1 << (row & 7));
+      if (isPresent(input, row) === negate)
+        bits[row >> 3] = (bits[row >> 3] as number) | (1 << (row & 7));
     }
     return result;
   };
@@ -45,7 +48,8 @@ const truthTest =
     const stride = strideOf(input);
     for (let row = 0; row < rows; row++) {
       const holds = isPresent(input, row) && bitAt(input.bits, row * stride) === wanted;
-      if (holds !== negate) result.bits[row >> 3] = (result.bits[row >> 3] as number) | (1 << (row & 7));
+      if (holds !== negate)
+        result.bits[row >> 3] = (result.bits[row >> 3] as number) | (1 << (row & 7));
     }
     return result;
   };
@@ -55,7 +59,8 @@ const coalesce: Evaluate = (args, rows, _errors, type) => {
   const pieces = args.map((column) => assembly.add(column));
   for (let row = 0; row < rows; row++) {
     const index = args.findIndex((column) => isPresent(column, row));
-    if (index >= 0) assembly.place(row, pieces[index] as number, row * strideOf(args[index] as Column));
+    if (index >= 0)
+      assembly.place(row, pieces[index] as number, row * strideOf(args[index] as Column));
   }
   return assembly.finish(type);
 };
@@ -66,7 +71,8 @@ const nullif: Evaluate = (args, rows, _errors, type) => {
   const assembly = new Assembly(rows);
   const piece = assembly.add(left);
   for (let row = 0; row < rows; row++) {
-    if (!(bitAt(same.bits, row) && isPresent(same, row))) assembly.place(row, piece, row * strideOf(left));
+    if (!(bitAt(same.bits, row) && isPresent(same, row)))
+      assembly.place(row, piece, row * strideOf(left));
   }
   return assembly.finish(type);
 };
@@ -80,7 +86,8 @@ const extreme =
       const kept = assembly.add(best);
       const next = assembly.add(column);
       for (let row = 0; row < rows; row++) {
-        const takesNext = isPresent(column, row) && (!isPresent(best, row) || bitAt(better.bits, row));
+        const takesNext =
+          isPresent(column, row) && (!isPresent(best, row) || bitAt(better.bits, row));
         if (takesNext) assembly.place(row, next, row * strideOf(column));
         else assembly.place(row, kept, row * strideOf(best));
       }
@@ -133,7 +140,8 @@ function inConstants(input: Column, list: readonly Column[], rows: number): Bool
 
 const inList: Evaluate = (args, rows) => {
   const [input, ...list] = args as readonly [Column, ...Column[]];
-  if (list.length > 4 && list.every((column) => strideOf(column) === 0)) return inConstants(input, list, rows);
+  if (list.length > 4 && list.every((column) => strideOf(column) === 0))
+    return inConstants(input, list, rows);
   const result = makeBoolean(rows, null);
   const validity = new Uint8Array(bitmapBytes(rows));
   const tests = list.map((column) => equalColumn(input, column, rows));
@@ -141,28 +149,149 @@ const inList: Evaluate = (args, rows) => {
     const found = tests.some((test) => bitAt(test.bits, row) && isPresent(test, row));
     const bit = 1 << (row & 7);
     if (found) result.bits[row >> 3] = (result.bits[row >> 3] as number) | bit;
-    if (found || tests.every((test) => isPresent(test, row))) validity[row >> 3] = (validity[row >> 3] as number) | bit;
+    if (found || tests.every((test) => isPresent(test, row)))
+      validity[row >> 3] = (validity[row >> 3] as number) | bit;
   }
   return { ...result, validity };
 };
 
-const SCALARS: readonly SqlType['tag'][] = ['boolean', 'int32', 'int64', 'decimal', 'float64', 'text', 'timestamp', 'interval'];
+const SCALARS: readonly SqlType['tag'][] = [
+  'boolean',
+  'int32',
+  'int64',
+  'decimal',
+  'float64',
+  'text',
+  'timestamp',
+  'interval',
+];
 
 const common = { nullRule: 'custom', canFail: false, result: always(BOOLEAN) } as const;
 const ofAny = { nullRule: 'custom', canFail: false, result: ofFirst } as const;
 const WITH_STRUCTS: readonly SqlType['tag'][] = [...SCALARS, 'struct'];
 
 export const CONDITIONALS: readonly ScalarFunction[] = [
-  { ...common, id: 'not', name: 'not', infix: 'NOT', args: ['boolean'], nullRule: 'strict', doc: 'the opposite; NULL stays NULL', examples: [{ args: [true], gives: false }], evaluate: not },
-  { ...common, id: 'is-null', name: 'is null', infix: 'IS NULL', args: ['any'], anyOf: WITH_STRUCTS, doc: 'whether the value is NULL; never NULL', examples: [{ args: [1], gives: false }], evaluate: nullTest(false) },
-  { ...common, id: 'is-not-null', name: 'is not null', infix: 'IS NOT NULL', args: ['any'], anyOf: WITH_STRUCTS, doc: 'whether the value is not NULL; never NULL', examples: [{ args: [1], gives: true }], evaluate: nullTest(true) },
-  { ...common, id: 'is-true', name: 'is true', infix: 'IS TRUE', args: ['boolean'], doc: 'whether the value is true; never NULL', examples: [{ args: [true], gives: true }], evaluate: truthTest(true, false) },
-  { ...common, id: 'is-not-true', name: 'is not true', infix: 'IS NOT TRUE', args: ['boolean'], doc: 'whether the value is false or NULL', examples: [{ args: [true], gives: false }], evaluate: truthTest(true, true) },
-  { ...common, id: 'is-false', name: 'is false', infix: 'IS FALSE', args: ['boolean'], doc: 'whether the value is false; never NULL', examples: [{ args: [true], gives: false }], evaluate: truthTest(false, false) },
-  { ...common, id: 'is-not-false', name: 'is not false', infix: 'IS NOT FALSE', args: ['boolean'], doc: 'whether the value is true or NULL', examples: [{ args: [true], gives: true }], evaluate: truthTest(false, true) },
-  { ...ofAny, id: 'coalesce', name: 'coalesce', args: ['any'], rest: 'any', anyOf: WITH_STRUCTS, doc: 'the first argument that is not NULL', examples: [{ args: [7, 1], gives: 7 }], evaluate: coalesce },
-  { ...ofAny, id: 'nullif', name: 'nullif', args: ['any', 'any'], doc: 'NULL when both are equal, else the first', examples: [{ args: [7, 7], gives: null }], evaluate: nullif },
-  { ...ofAny, id: 'greatest', name: 'greatest', args: ['any'], rest: 'any', doc: 'the largest argument, NULLs ignored', examples: [{ args: [1, 3, 2], gives: 3 }], evaluate: extreme(true) },
-  { ...ofAny, id: 'least', name: 'least', args: ['any'], rest: 'any', doc: 'the smallest argument, NULLs ignored', examples: [{ args: [2, 1, 3], gives: 1 }], evaluate: extreme(false) },
-  { ...common, id: 'in', name: 'in', args: ['any', 'any'], rest: 'any', doc: 'whether the first equals one of the others; NULL when none does but one is NULL', examples: [{ args: [2, 1, 2], gives: true }], evaluate: inList },
+  {
+    ...common,
+    id: 'not',
+    name: 'not',
+    infix: 'NOT',
+    args: ['boolean'],
+    nullRule: 'strict',
+    doc: 'the opposite; NULL stays NULL',
+    examples: [{ args: [true], gives: false }],
+    evaluate: not,
+  },
+  {
+    ...common,
+    id: 'is-null',
+    name: 'is null',
+    infix: 'IS NULL',
+    args: ['any'],
+    anyOf: WITH_STRUCTS,
+    doc: 'whether the value is NULL; never NULL',
+    examples: [{ args: [1], gives: false }],
+    evaluate: nullTest(false),
+  },
+  {
+    ...common,
+    id: 'is-not-null',
+    name: 'is not null',
+    infix: 'IS NOT NULL',
+    args: ['any'],
+    anyOf: WITH_STRUCTS,
+    doc: 'whether the value is not NULL; never NULL',
+    examples: [{ args: [1], gives: true }],
+    evaluate: nullTest(true),
+  },
+  {
+    ...common,
+    id: 'is-true',
+    name: 'is true',
+    infix: 'IS TRUE',
+    args: ['boolean'],
+    doc: 'whether the value is true; never NULL',
+    examples: [{ args: [true], gives: true }],
+    evaluate: truthTest(true, false),
+  },
+  {
+    ...common,
+    id: 'is-not-true',
+    name: 'is not true',
+    infix: 'IS NOT TRUE',
+    args: ['boolean'],
+    doc: 'whether the value is false or NULL',
+    examples: [{ args: [true], gives: false }],
+    evaluate: truthTest(true, true),
+  },
+  {
+    ...common,
+    id: 'is-false',
+    name: 'is false',
+    infix: 'IS FALSE',
+    args: ['boolean'],
+    doc: 'whether the value is false; never NULL',
+    examples: [{ args: [true], gives: false }],
+    evaluate: truthTest(false, false),
+  },
+  {
+    ...common,
+    id: 'is-not-false',
+    name: 'is not false',
+    infix: 'IS NOT FALSE',
+    args: ['boolean'],
+    doc: 'whether the value is true or NULL',
+    examples: [{ args: [true], gives: true }],
+    evaluate: truthTest(false, true),
+  },
+  {
+    ...ofAny,
+    id: 'coalesce',
+    name: 'coalesce',
+    args: ['any'],
+    rest: 'any',
+    anyOf: WITH_STRUCTS,
+    doc: 'the first argument that is not NULL',
+    examples: [{ args: [7, 1], gives: 7 }],
+    evaluate: coalesce,
+  },
+  {
+    ...ofAny,
+    id: 'nullif',
+    name: 'nullif',
+    args: ['any', 'any'],
+    doc: 'NULL when both are equal, else the first',
+    examples: [{ args: [7, 7], gives: null }],
+    evaluate: nullif,
+  },
+  {
+    ...ofAny,
+    id: 'greatest',
+    name: 'greatest',
+    args: ['any'],
+    rest: 'any',
+    doc: 'the largest argument, NULLs ignored',
+    examples: [{ args: [1, 3, 2], gives: 3 }],
+    evaluate: extreme(true),
+  },
+  {
+    ...ofAny,
+    id: 'least',
+    name: 'least',
+    args: ['any'],
+    rest: 'any',
+    doc: 'the smallest argument, NULLs ignored',
+    examples: [{ args: [2, 1, 3], gives: 1 }],
+    evaluate: extreme(false),
+  },
+  {
+    ...common,
+    id: 'in',
+    name: 'in',
+    args: ['any', 'any'],
+    rest: 'any',
+    doc: 'whether the first equals one of the others; NULL when none does but one is NULL',
+    examples: [{ args: [2, 1, 2], gives: true }],
+    evaluate: inList,
+  },
 ];

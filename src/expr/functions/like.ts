@@ -40,7 +40,12 @@ export function compileLike(pattern: string, escape: string): Int16Array | null 
 }
 
 /** Whether bytes [from, to) match entirely. */
-export function matchesLike(tokens: Int16Array, bytes: Uint8Array, from: number, to: number): boolean {
+export function matchesLike(
+  tokens: Int16Array,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
   let at = from;
   let token = 0;
   let retryToken = -1;
@@ -69,7 +74,15 @@ export function matchesLike(tokens: Int16Array, bytes: Uint8Array, from: number,
   return token === tokens.length;
 }
 
-function like(input: TextColumn, pattern: TextColumn, escape: TextColumn | null, args: readonly Column[], rows: number, errors: RowErrors, negate: boolean): Column {
+function like(
+  input: TextColumn,
+  pattern: TextColumn,
+  escape: TextColumn | null,
+  args: readonly Column[],
+  rows: number,
+  errors: RowErrors,
+  negate: boolean,
+): Column {
   const outcome = new Outcome(args, rows, errors);
   const result = makeBoolean(rows, null);
   const stride = strideOf(input);
@@ -87,7 +100,14 @@ function like(input: TextColumn, pattern: TextColumn, escape: TextColumn | null,
       continue;
     }
     const at = row * stride;
-    if (matchesLike(tokens, input.bytes, input.offsets[at] as number, input.offsets[at + 1] as number) !== negate) {
+    if (
+      matchesLike(
+        tokens,
+        input.bytes,
+        input.offsets[at] as number,
+        input.offsets[at + 1] as number,
+      ) !== negate
+    ) {
       result.bits[row >> 3] = (result.bits[row >> 3] as number) | (1 << (row & 7));
     }
   }
@@ -98,22 +118,77 @@ function like(input: TextColumn, pattern: TextColumn, escape: TextColumn | null,
 const evaluator =
   (ignoreCase: boolean, negate: boolean): Evaluate =>
   (args, rows, errors) => {
-    const [input, pattern, escape] = args as readonly TextColumn[] as readonly [TextColumn, TextColumn, TextColumn?];
+    const [input, pattern, escape] = args as readonly TextColumn[] as readonly [
+      TextColumn,
+      TextColumn,
+      TextColumn?,
+    ];
     const fold = (column: TextColumn): TextColumn => (ignoreCase ? lowerColumn(column) : column);
-    return like(fold(input), fold(pattern), escape === undefined ? null : fold(escape), args, rows, errors, negate);
+    return like(
+      fold(input),
+      fold(pattern),
+      escape === undefined ? null : fold(escape),
+      args,
+      rows,
+      errors,
+      negate,
+    );
   };
 
-function overloads(name: string, id: string, doc: string, gives: boolean, evaluate: Evaluate): ScalarFunction[] {
-  const base = { name, infix: name.toUpperCase(), result: always(BOOLEAN), nullRule: 'strict', canFail: true, evaluate } as const;
+function overloads(
+  name: string,
+  id: string,
+  doc: string,
+  gives: boolean,
+  evaluate: Evaluate,
+): ScalarFunction[] {
+  const base = {
+    name,
+    infix: name.toUpperCase(),
+    result: always(BOOLEAN),
+    nullRule: 'strict',
+    canFail: true,
+    evaluate,
+  } as const;
   return [
     { ...base, id, args: ['text', 'text'], doc, examples: [{ args: ['Straße', 'S%a_e'], gives }] },
-    { ...base, id: `${id}:escape`, args: ['text', 'text', 'text'], doc: `${doc}; the third argument is the ESCAPE character`, examples: [{ args: ['5%', '5!%', '!'], gives }] },
+    {
+      ...base,
+      id: `${id}:escape`,
+      args: ['text', 'text', 'text'],
+      doc: `${doc}; the third argument is the ESCAPE character`,
+      examples: [{ args: ['5%', '5!%', '!'], gives }],
+    },
   ];
 }
 
 export const LIKES: readonly ScalarFunction[] = [
-  ...overloads('like', 'like', 'whether the text matches the pattern', true, evaluator(false, false)),
-  ...overloads('not like', 'not-like', 'whether the text does not match the pattern', false, evaluator(false, true)),
-  ...overloads('ilike', 'ilike', 'whether the text matches the pattern, ignoring case', true, evaluator(true, false)),
-  ...overloads('not ilike', 'not-ilike', 'whether the text does not match the pattern, ignoring case', false, evaluator(true, true)),
+  ...overloads(
+    'like',
+    'like',
+    'whether the text matches the pattern',
+    true,
+    evaluator(false, false),
+  ),
+  ...overloads(
+    'not like',
+    'not-like',
+    'whether the text does not match the pattern',
+    false,
+    evaluator(false, true),
+  ),
+  ...overloads(
+    'ilike',
+    'ilike',
+    'whether the text matches the pattern, ignoring case',
+    true,
+    evaluator(true, false),
+  ),
+  ...overloads(
+    'not ilike',
+    'not-ilike',
+    'whether the text does not match the pattern, ignoring case',
+    false,
+    evaluator(true, true),
+  ),
 ];

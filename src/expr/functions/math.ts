@@ -5,13 +5,39 @@
  * zero; an argument outside a function's domain fails its row with NUMERIC_OUT_OF_RANGE. NaN passes
  * through. Whole numbers pass through the rounding functions.
  */
-import type { Column, DecimalColumn, Float64Column, Int32Column, Int64Column } from '../../batch/column.ts';
+import type {
+  Column,
+  DecimalColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+} from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
 import { FLOAT64, INT32, INT64, decimalType, typeName } from '../../batch/types.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always, ofFirst } from '../function-types.ts';
-import { Outcome, combineValidity, makeDecimal, makeFloat64, makeInt32, makeInt64, strideOf } from '../vector.ts';
-import { divideHalfUp, fitsInt64, fitsPrecision, int64AsNumber, isSafe, powerOfTen, readDecimal, readInt64, writeDecimal, writeInt64, writeSafeInt64 } from '../wide.ts';
+import {
+  Outcome,
+  combineValidity,
+  makeDecimal,
+  makeFloat64,
+  makeInt32,
+  makeInt64,
+  strideOf,
+} from '../vector.ts';
+import {
+  divideHalfUp,
+  fitsInt64,
+  fitsPrecision,
+  int64AsNumber,
+  isSafe,
+  powerOfTen,
+  readDecimal,
+  readInt64,
+  writeDecimal,
+  writeInt64,
+  writeSafeInt64,
+} from '../wide.ts';
 import type { DecimalType } from './arithmetic-decimal.ts';
 
 /** The even neighbour on a tie; exact, since a double with a fraction is far below 2^53. */
@@ -49,7 +75,12 @@ const power: Evaluate = (args, rows, errors) => {
   for (let row = 0; row < rows; row++) {
     const x = base.values[row * strideOf(base)] as number;
     const y = exponent.values[row * strideOf(exponent)] as number;
-    if (x === 0 && y < 0) outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => `zero to the negative power ${y} is undefined`);
+    if (x === 0 && y < 0)
+      outcome.fail(
+        row,
+        'NUMERIC_OUT_OF_RANGE',
+        () => `zero to the negative power ${y} is undefined`,
+      );
     else if (x < 0 && Number.isFinite(x) && Number.isFinite(y) && !Number.isInteger(y)) {
       outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${x} to the power ${y} is no real number`);
     } else result.values[row] = x === 1 ? 1 : x ** y;
@@ -71,7 +102,10 @@ const roundFloats: Evaluate = (args, rows) => {
   const result = makeFloat64(rows);
   result.validity = combineValidity(args, rows);
   for (let row = 0; row < rows; row++) {
-    result.values[row] = roundFloat(input.values[row * strideOf(input)] as number, int64AsNumber(digits.words, row * strideOf(digits)));
+    result.values[row] = roundFloat(
+      input.values[row * strideOf(input)] as number,
+      int64AsNumber(digits.words, row * strideOf(digits)),
+    );
   }
   return result;
 };
@@ -85,7 +119,8 @@ const overInts =
     const stride = strideOf(input);
     for (let row = 0; row < rows; row++) {
       const value = compute(input.values[row * stride] as number);
-      if (value > 2147483647) outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${value} does not fit INT`);
+      if (value > 2147483647)
+        outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${value} does not fit INT`);
       result.values[row] = value;
     }
     result.validity = outcome.validity;
@@ -144,7 +179,12 @@ const roundDecimals: Evaluate = (args, rows, errors, type) => {
     const unit = dropped <= 0 ? 1n : dropped > 39 ? powerOfTen(40) : powerOfTen(dropped);
     const rounded = divideHalfUp(value, unit) * unit;
     if (fitsPrecision(rounded, target.precision)) writeDecimal(result.words, row, rounded);
-    else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `a rounded number does not fit ${typeName(target)}`);
+    else
+      outcome.fail(
+        row,
+        'NUMERIC_OVERFLOW',
+        () => `a rounded number does not fit ${typeName(target)}`,
+      );
   }
   result.validity = outcome.validity;
   return result;
@@ -162,10 +202,25 @@ const wholeOf: ScalarFunction['result'] = (args) => {
   return decimalType(Math.min(38, precision - scale + 1), 0);
 };
 
-function fn(name: string, type: SqlType, doc: string, example: FunctionExample, evaluate: Evaluate, extra: Partial<ScalarFunction> = {}): ScalarFunction {
+function fn(
+  name: string,
+  type: SqlType,
+  doc: string,
+  example: FunctionExample,
+  evaluate: Evaluate,
+  extra: Partial<ScalarFunction> = {},
+): ScalarFunction {
   return {
-    id: `${name}:${type.tag}`, name, args: [type.tag], result: type.tag === 'decimal' ? ofFirst : always(type),
-    nullRule: 'strict', canFail: type.tag !== 'float64', doc, examples: [example], evaluate, ...extra,
+    id: `${name}:${type.tag}`,
+    name,
+    args: [type.tag],
+    result: type.tag === 'decimal' ? ofFirst : always(type),
+    nullRule: 'strict',
+    canFail: type.tag !== 'float64',
+    doc,
+    examples: [example],
+    evaluate,
+    ...extra,
   };
 }
 
@@ -173,45 +228,134 @@ const DECIMAL = decimalType(38, 0);
 
 const FLOAT_ONLY = (
   [
-    ['sqrt', 'the square root', Math.sqrt, (x: number) => (x < 0 ? `${x} has no real square root` : null), [2.25, 1.5]],
+    [
+      'sqrt',
+      'the square root',
+      Math.sqrt,
+      (x: number) => (x < 0 ? `${x} has no real square root` : null),
+      [2.25, 1.5],
+    ],
     ['cbrt', 'the cube root', Math.cbrt, () => null, [-8, -2]],
     ['exp', 'e to the power of the argument', Math.exp, () => null, [0, 1]],
-    ['ln', 'the natural logarithm', Math.log, (x: number) => (x <= 0 ? `${x} has no logarithm` : null), [1, 0]],
-    ['log10', 'the logarithm to base 10', Math.log10, (x: number) => (x <= 0 ? `${x} has no logarithm` : null), [1000, 3]],
-    ['log', 'the logarithm to base 10', Math.log10, (x: number) => (x <= 0 ? `${x} has no logarithm` : null), [1000, 3]],
-    ['log2', 'the logarithm to base 2', Math.log2, (x: number) => (x <= 0 ? `${x} has no logarithm` : null), [8, 3]],
+    [
+      'ln',
+      'the natural logarithm',
+      Math.log,
+      (x: number) => (x <= 0 ? `${x} has no logarithm` : null),
+      [1, 0],
+    ],
+    [
+      'log10',
+      'the logarithm to base 10',
+      Math.log10,
+      (x: number) => (x <= 0 ? `${x} has no logarithm` : null),
+      [1000, 3],
+    ],
+    [
+      'log',
+      'the logarithm to base 10',
+      Math.log10,
+      (x: number) => (x <= 0 ? `${x} has no logarithm` : null),
+      [1000, 3],
+    ],
+    [
+      'log2',
+      'the logarithm to base 2',
+      Math.log2,
+      (x: number) => (x <= 0 ? `${x} has no logarithm` : null),
+      [8, 3],
+    ],
   ] as const
 ).map(([name, doc, compute, reject, [from, gives]]) =>
-  fn(name, FLOAT64, doc, { args: [from], gives }, overFloats(compute, reject), { canFail: true }));
+  fn(name, FLOAT64, doc, { args: [from], gives }, overFloats(compute, reject), { canFail: true }),
+);
 
 const ROUNDINGS = (
   [
     ['floor', 'the largest whole number not above', Math.floor, floorDivide, -2, '-2'],
-    ['ceil', 'the smallest whole number not below', Math.ceil, (x: bigint, unit: bigint) => -floorDivide(-x, unit), -1, '-1'],
-    ['ceiling', 'the smallest whole number not below', Math.ceil, (x: bigint, unit: bigint) => -floorDivide(-x, unit), -1, '-1'],
+    [
+      'ceil',
+      'the smallest whole number not below',
+      Math.ceil,
+      (x: bigint, unit: bigint) => -floorDivide(-x, unit),
+      -1,
+      '-1',
+    ],
+    [
+      'ceiling',
+      'the smallest whole number not below',
+      Math.ceil,
+      (x: bigint, unit: bigint) => -floorDivide(-x, unit),
+      -1,
+      '-1',
+    ],
     ['round', 'the nearest whole number', roundHalfEven, divideHalfUp, -2, '-2'],
     ['trunc', 'the whole part', Math.trunc, (x: bigint, unit: bigint) => x / unit, -1, '-1'],
   ] as const
 ).flatMap(([name, doc, float, decimal, floatGives, decimalGives]) => [
   fn(name, INT32, doc, { args: [7], gives: 7 }, same, { canFail: false }),
   fn(name, INT64, doc, { args: ['7'], gives: '7' }, same, { canFail: false }),
-  fn(name, DECIMAL, doc, { args: ['-1.50'], gives: decimalGives }, overDecimals(decimal), { result: wholeOf }),
+  fn(name, DECIMAL, doc, { args: ['-1.50'], gives: decimalGives }, overDecimals(decimal), {
+    result: wholeOf,
+  }),
   fn(name, FLOAT64, doc, { args: [-1.5], gives: floatGives }, overFloats(float)),
 ]);
 
 export const MATH: readonly ScalarFunction[] = [
   fn('abs', INT32, 'the number without its sign', { args: [-5], gives: 5 }, overInts(Math.abs)),
-  fn('abs', INT64, 'the number without its sign', { args: ['-5'], gives: '5' }, overBigInts(absolute, Math.abs)),
-  fn('abs', DECIMAL, 'the number without its sign', { args: ['-1.5'], gives: '1.5' }, overDecimals(absolute)),
-  fn('abs', FLOAT64, 'the number without its sign', { args: [-0.5], gives: 0.5 }, overFloats(Math.abs)),
+  fn(
+    'abs',
+    INT64,
+    'the number without its sign',
+    { args: ['-5'], gives: '5' },
+    overBigInts(absolute, Math.abs),
+  ),
+  fn(
+    'abs',
+    DECIMAL,
+    'the number without its sign',
+    { args: ['-1.5'], gives: '1.5' },
+    overDecimals(absolute),
+  ),
+  fn(
+    'abs',
+    FLOAT64,
+    'the number without its sign',
+    { args: [-0.5], gives: 0.5 },
+    overFloats(Math.abs),
+  ),
   fn('sign', INT32, '-1, 0 or 1', { args: [-5], gives: -1 }, overInts(Math.sign)),
   fn('sign', INT64, '-1, 0 or 1', { args: ['-5'], gives: '-1' }, overBigInts(sign, Math.sign)),
-  fn('sign', DECIMAL, '-1, 0 or 1', { args: ['-1.5'], gives: '-1' }, overDecimals(sign), { result: always(decimalType(1, 0)) }),
+  fn('sign', DECIMAL, '-1, 0 or 1', { args: ['-1.5'], gives: '-1' }, overDecimals(sign), {
+    result: always(decimalType(1, 0)),
+  }),
   fn('sign', FLOAT64, '-1, 0 or 1', { args: [-0.5], gives: -1 }, overFloats(Math.sign)),
   ...ROUNDINGS,
-  fn('round', FLOAT64, 'the number rounded to n places; to tens, hundreds … when n is negative', { args: [2.345, '1'], gives: 2.3 }, roundFloats, { id: 'round-to:float64', args: ['float64', 'int64'] }),
-  fn('round', DECIMAL, 'the number rounded to n places, halves away from zero', { args: ['2.345', '2'], gives: '2.350' }, roundDecimals, { id: 'round-to:decimal', args: ['decimal', 'int64'] }),
+  fn(
+    'round',
+    FLOAT64,
+    'the number rounded to n places; to tens, hundreds … when n is negative',
+    { args: [2.345, '1'], gives: 2.3 },
+    roundFloats,
+    { id: 'round-to:float64', args: ['float64', 'int64'] },
+  ),
+  fn(
+    'round',
+    DECIMAL,
+    'the number rounded to n places, halves away from zero',
+    { args: ['2.345', '2'], gives: '2.350' },
+    roundDecimals,
+    { id: 'round-to:decimal', args: ['decimal', 'int64'] },
+  ),
   ...FLOAT_ONLY,
   ...['power', 'pow'].map((name) =>
-    fn(name, FLOAT64, 'the first number to the power of the second', { args: [2, 10], gives: 1024 }, power, { args: ['float64', 'float64'], canFail: true })),
+    fn(
+      name,
+      FLOAT64,
+      'the first number to the power of the second',
+      { args: [2, 10], gives: 1024 },
+      power,
+      { args: ['float64', 'float64'], canFail: true },
+    ),
+  ),
 ];

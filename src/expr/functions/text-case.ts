@@ -22,14 +22,18 @@ function mapCase(column: TextColumn, first: number, mapText: (text: string) => s
   }
   const sink = new TextSink(length, end - begin);
   for (let row = 0; row < length; row++) {
-    sink.appendString(mapText(decodeBytes(bytes, offsets[row] as number, offsets[row + 1] as number)));
+    sink.appendString(
+      mapText(decodeBytes(bytes, offsets[row] as number, offsets[row + 1] as number)),
+    );
     sink.endRow();
   }
   return sink.finish(column.validity);
 }
 
-export const lowerColumn = (column: TextColumn): TextColumn => mapCase(column, 65, (text) => text.toLowerCase());
-export const upperColumn = (column: TextColumn): TextColumn => mapCase(column, 97, (text) => text.toUpperCase());
+export const lowerColumn = (column: TextColumn): TextColumn =>
+  mapCase(column, 65, (text) => text.toLowerCase());
+export const upperColumn = (column: TextColumn): TextColumn =>
+  mapCase(column, 97, (text) => text.toUpperCase());
 
 /** Upper case after anything that is neither letter nor digit, lower case elsewhere. */
 const initcap = (text: string): string =>
@@ -41,17 +45,47 @@ const initcap = (text: string): string =>
 function initcapColumn(column: TextColumn): TextColumn {
   const sink = new TextSink(column.length, column.bytes.length);
   for (let row = 0; row < column.length; row++) {
-    sink.appendString(initcap(decodeBytes(column.bytes, column.offsets[row] as number, column.offsets[row + 1] as number)));
+    sink.appendString(
+      initcap(
+        decodeBytes(column.bytes, column.offsets[row] as number, column.offsets[row + 1] as number),
+      ),
+    );
     sink.endRow();
   }
   return sink.finish(column.validity);
 }
 
-const common = { args: ['text'], result: always(TEXT), nullRule: 'strict', canFail: false } as const;
+const common = {
+  args: ['text'],
+  result: always(TEXT),
+  nullRule: 'strict',
+  canFail: false,
+} as const;
 
 /** A constant argument is evaluated with one row by the compiler, so columns are full here. */
 export const TEXT_CASE: readonly ScalarFunction[] = [
-  { ...common, id: 'lower', name: 'lower', doc: 'the text in lower case', examples: [{ args: ['Ärger'], gives: 'ärger' }], evaluate: (args) => lowerColumn(args[0] as TextColumn) },
-  { ...common, id: 'upper', name: 'upper', doc: 'the text in upper case', examples: [{ args: ['straße'], gives: 'STRASSE' }], evaluate: (args) => upperColumn(args[0] as TextColumn) },
-  { ...common, id: 'initcap', name: 'initcap', doc: 'each word with a capital first letter', examples: [{ args: ['new yORK'], gives: 'New York' }], evaluate: (args) => initcapColumn(args[0] as TextColumn) },
+  {
+    ...common,
+    id: 'lower',
+    name: 'lower',
+    doc: 'the text in lower case',
+    examples: [{ args: ['Ärger'], gives: 'ärger' }],
+    evaluate: (args) => lowerColumn(args[0] as TextColumn),
+  },
+  {
+    ...common,
+    id: 'upper',
+    name: 'upper',
+    doc: 'the text in upper case',
+    examples: [{ args: ['straße'], gives: 'STRASSE' }],
+    evaluate: (args) => upperColumn(args[0] as TextColumn),
+  },
+  {
+    ...common,
+    id: 'initcap',
+    name: 'initcap',
+    doc: 'each word with a capital first letter',
+    examples: [{ args: ['new yORK'], gives: 'New York' }],
+    evaluate: (args) => initcapColumn(args[0] as TextColumn),
+  },
 ];

@@ -1,0 +1,97 @@
+/** The loops of + - * / % on INT and DOUBLE: one function an operator, so that each stays monomorphic. */
+
+export type Operator = '+' | '-' | '*' | '/' | '%';
+
+/** The values of both operands with their strides, and the result to fill. */
+type Loop<T> = (a: T, strideA: number, b: T, strideB: number, rows: number, values: T) => void;
+
+/**
+ * They write what fits nowhere or divides by
+ * zero as rubbish; `checkInt32` finds those rows afterwards.
+ */
+export const INT32_LOOPS: Record<Operator, Loop<Int32Array>> = {
+  '+': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) + (b[row * strideB] as number);
+  },
+  '-': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) - (b[row * strideB] as number);
+  },
+  '*': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = Math.imul(a[row * strideA] as number, b[row * strideB] as number);
+  },
+  '/': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) / (b[row * strideB] as number);
+  },
+  '%': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
+  },
+};
+
+/** Whether a row of `x (operator) y = value` is wrong, as a loop that finds the first such row from `from` on. */
+export const INT32_CHECKS: Record<
+  Operator,
+  (
+    a: Int32Array,
+    strideA: number,
+    b: Int32Array,
+    strideB: number,
+    rows: number,
+    values: Int32Array,
+    from: number,
+  ) => number
+> = {
+  '+': (a, strideA, b, strideB, rows, values, from) => {
+    for (let row = from; row < rows; row++)
+      if ((a[row * strideA] as number) + (b[row * strideB] as number) !== values[row]) return row;
+    return rows;
+  },
+  '-': (a, strideA, b, strideB, rows, values, from) => {
+    for (let row = from; row < rows; row++)
+      if ((a[row * strideA] as number) - (b[row * strideB] as number) !== values[row]) return row;
+    return rows;
+  },
+  '*': (a, strideA, b, strideB, rows, values, from) => {
+    for (let row = from; row < rows; row++)
+      if ((a[row * strideA] as number) * (b[row * strideB] as number) !== values[row]) return row;
+    return rows;
+  },
+  '/': (a, strideA, b, strideB, rows, _values, from) => {
+    for (let row = from; row < rows; row++) {
+      const divisor = b[row * strideB] as number;
+      if (divisor === 0 || (divisor === -1 && a[row * strideA] === -2147483648)) return row;
+    }
+    return rows;
+  },
+  '%': (_a, _strideA, b, strideB, rows, _values, from) => {
+    for (let row = from; row < rows; row++) if (b[row * strideB] === 0) return row;
+    return rows;
+  },
+};
+
+export const FLOAT64_LOOPS: Record<Operator, Loop<Float64Array>> = {
+  '+': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) + (b[row * strideB] as number);
+  },
+  '-': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) - (b[row * strideB] as number);
+  },
+  '*': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) * (b[row * strideB] as number);
+  },
+  '/': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) / (b[row * strideB] as number);
+  },
+  '%': (a, strideA, b, strideB, rows, values) => {
+    for (let row = 0; row < rows; row++)
+      values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
+  },
+};
