@@ -115,5 +115,7 @@ function stopHosts(step: Step, mode: StopMode): void {
   const timeoutMs = mode === 'graceful' ? settings.checkpointTimeoutMs : settings.heartbeatIntervalMs * 3;
   const outcome = { tag: 'stopped', epoch: step.state.epoch } as const;
   step.state.activity = { tag: 'stopping-hosts', outcome, deadlineMs: step.nowMs + timeoutMs };
+  step.state.ending = outcome;
+  persist(step);
   sendToKnown(step, { tag: 'stop', mode });
 }

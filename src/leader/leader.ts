@@ -80,6 +80,7 @@ function start(step: Step, { spec }: Extract<LeaderEvent, { tag: 'start' }>): vo
 
 /** The object was reset: hosts that may have read input go on under the new nonce, others are deployed once more. */
 function resume(step: Step): void {
+  if (step.state.ending !== null) return end(step, step.state.ending);
   step.state.phase = 'opening';
   if (step.state.begun) adoptHosts(step);
 }

@@ -96,9 +96,11 @@ export function onFenced(step: Step, outcome: FenceOutcome, reset: boolean): voi
   if (outcome.tag === 'fenced') return end(step, { tag: 'fenced' });
   if (outcome.tag === 'broken' || outcome.tag === 'unavailable') return fail(step, outcome.report);
   setTip(step, outcome.tip);
-  if (outcome.tag === 'adopted') return;
+  // After a reset hosts restore from the fence, and another fence follows: so whatever a host was deployed from, the
+  // first checkpoint it takes part in is two epochs later.
+  if (outcome.tag === 'adopted' || reset) return;
   step.state.fenced = true;
-  if (!reset) step.state.restoredFrom = contentOf(outcome.tip);
+  step.state.restoredFrom = contentOf(outcome.tip);
 }
 
 /** Sources may read from here on. */

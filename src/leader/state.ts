@@ -58,6 +58,8 @@ export type LeaderState = {
   phase: LeaderPhase;
   outcome: Outcome | null;
   stop: { mode: StopMode; nonce: string } | null;
+  /** Nothing is left to do but to let the hosts go: how the generation ends. */
+  ending: Outcome | null;
   hosts: readonly HostState[];
   /** Some host may have read input. */
   begun: boolean;
@@ -92,6 +94,7 @@ export type PersistedLeader = {
   phase: LeaderPhase;
   outcome: Outcome | null;
   stop: { mode: StopMode; nonce: string } | null;
+  ending: Outcome | null;
   hosts: (string | null)[];
   begun: boolean;
   epoch: number;
@@ -109,6 +112,7 @@ export function newLeader(): LeaderState {
     phase: 'new',
     outcome: null,
     stop: null,
+    ending: null,
     hosts: [],
     begun: false,
     fenced: false,
@@ -151,6 +155,7 @@ export function persistedOf(state: LeaderState): PersistedLeader {
     phase: state.phase,
     outcome: state.outcome,
     stop: state.stop,
+    ending: state.ending,
     hosts: state.hosts.map((host) => host.incarnation),
     begun: state.begun,
     epoch: state.epoch,

@@ -155,6 +155,14 @@ describe('a reset leader', () => {
     expect(script.status.stopNonce).toBe('n1');
   });
 
+  test('that was only letting its hosts go ends as it was going to', () => {
+    const script = at('running');
+    script.run('stop checkpoint\ncheckpointed all epoch=7\ncanonical');
+    expect(script.outcome).toBeNull();
+    expect(script.run('wake').slice(-2)).toEqual(['nudge', 'ended']);
+    expect(script.outcome).toEqual({ tag: 'stopped', epoch: 7 });
+  });
+
   test('that had ended stays ended', () => {
     const script = at('running');
     script.run('stop immediate');
@@ -387,6 +395,10 @@ describe('a reset of state', () => {
     const script = new LeaderScript();
     script.run('start p=1 reset reset-from=2\nopened epoch=9 generation=1 finished\ndeployed 0');
     expect(script.operation?.operation).toMatchObject({ tag: 'fence', options: { reset: true } });
+    script.run('begun\ndeployed 0');
+    expect(script.operation?.operation).toMatchObject({ tag: 'fence', tip: { epoch: 10 }, options: { reset: false } });
+    script.run('begun\nafter 10');
+    expect(script.sent('barrier')[0]?.envelope.command).toMatchObject({ epoch: 12 });
   });
 });
 
