@@ -61,12 +61,7 @@ export function writeDecimal(
   const sign = low >> 31;
   let start = 44;
   let negative = false;
-  if (
-    words[word + 1] === sign &&
-    words[word + 2] === sign &&
-    words[word + 3] === sign &&
-    low !== -2147483648
-  ) {
+  if (words[word + 1] === sign && words[word + 2] === sign && words[word + 3] === sign) {
     negative = low < 0;
     const end = writeInt64(scratch, 20, negative ? -low : low, 0);
     scratch.copyWithin(44 - (end - 20), 20, end);

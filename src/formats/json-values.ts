@@ -198,6 +198,8 @@ export class ValueReader {
   #rememberMinute(size: number, slot: Slot): void {
     const pair = this.#pair;
     if (size < 19 || !readTimestamp(this.#scratch, 0, 16, pair)) return;
+    // The fast reader reckons in doubles, which must stay exact: the years 1685 to 2254.
+    if (pair.high < -0x1fff00 || pair.high > 0x1fff00) return;
     slot.minuteText.set(this.#scratch.subarray(0, 16));
     slot.minuteSeconds = (pair.high * 4294967296 + (pair.low >>> 0)) / 1e6;
   }

@@ -305,6 +305,31 @@ test('a numeric timestamp needs a declared unit', () => {
   ).toEqual(['0 NUMERIC_OUT_OF_RANGE ts']);
 });
 
+test('a timestamp is never taken for one of the minute before that differs in a single character', () => {
+  const columns = [column('ts', TIMESTAMP)];
+  const known = '2011-11-11T11:11:11';
+  for (let at = 0; at < known.length; at++) {
+    for (const character of '0123456789-:T Zx') {
+      const other = known.slice(0, at) + character + known.slice(at + 1);
+      const bytes = encoder.encode(`{"ts":"${known}"}\n{"ts":"${other}"}\n{"ts":"${other}.5"}\n`);
+      const found = decodeInPieces(new Prng(at), columns, bytes, 1000);
+      expect(found, other).toEqual(expected(columns, bytes));
+    }
+  }
+});
+
+test('microseconds stay exact in years far from now', () => {
+  const columns = [column('ts', TIMESTAMP)];
+  for (const year of ['0000', '0001', '1684', '1685', '1969', '2254', '2255', '2256', '9999']) {
+    const seconds = ['01.000001', '02.999999', '59.123457', '00'];
+    const bytes = encoder.encode(
+      seconds.map((s) => `{"ts":"${year}-06-30T23:59:${s}"}\n`).join(''),
+    );
+    const found = decodeInPieces(new Prng(year), columns, bytes, 1000);
+    expect(found, year).toEqual(expected(columns, bytes));
+  }
+});
+
 test('lines end at LF only: U+2028 stays within its row, with CRLF, without a last LF and byte by byte', () => {
   const columns = [column('id', INT32), column('msg', TEXT)];
   const wanted = [
