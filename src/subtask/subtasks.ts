@@ -8,9 +8,9 @@
 import { assert, must } from '../base/assert.ts';
 import type { RowProblem } from '../operators/operator.ts';
 import type { ErrorReport } from '../base/errors.ts';
-import type { ReadRequest, StageRequest } from '../connectors/connector.ts';
+import type { ReadRequest, Source, StageRequest } from '../connectors/connector.ts';
 import { makeSink, makeSource } from '../connectors/registry.ts';
-import type { ConnectorSpec, GraphEdge, GraphOperator, PhysicalGraph, Stage } from '../graph/graph.ts';
+import type { ConnectorSpec, GraphEdge, GraphOperator, PhysicalGraph, SourceSpec, Stage } from '../graph/graph.ts';
 import { stagesOf } from '../graph/stages.ts';
 import { makeOperator } from '../operators/make-operator.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
@@ -98,7 +98,8 @@ export function buildSubtasks(spec: GenerationSpec, index: number, incarnation: 
     }
   }
   const inputs = new Map<string, StageInput[]>();
-  for (const stage of mine) inputs.set(String(stage.index), stageInputs(stage, nodes, operators, parallelism));
+  const silent = (operator: string, sender: number): boolean => readsNothing(operator, sender, spec, operators, parallelism);
+  for (const stage of mine) inputs.set(String(stage.index), stageInputs(stage, nodes, operators, parallelism, silent));
   const channels = [...inputs.values()].flat().map((input) => input.channel);
   const runtimes = mine.map((stage) => {
     const own = stage.operators.map((id) => must(nodes.get(id), `node ${id}`));
@@ -133,8 +134,7 @@ function makeNode(
   const ports = Math.max(1, graph.edges.filter((edge) => edge.to === operator.id).length);
   const { spec: what } = operator;
   if (what.tag === 'source') {
-    const source = makeSource({ spec: what, subtask, parallelism, batchRows: spec.settings.batchRows, pipelineCreatedMs: spec.pipelineCreatedMs });
-    const body = new SourceNode(operator.id, what, source, port);
+    const body = new SourceNode(operator.id, what, openSource(what, spec, subtask, parallelism), port);
     const node = new Node(operator, body, ports, port.problems);
     body.attach(node);
     return node;
@@ -157,17 +157,47 @@ function makeNode(
   return new Node(operator, new OperatorBody(makeOperator(operator, graph)), ports, port.problems);
 }
 
-function stageInputs(stage: Stage, nodes: ReadonlyMap<string, Node>, operators: ReadonlyMap<string, GraphOperator>, parallelism: ReadonlyMap<string, number>): StageInput[] {
+function stageInputs(
+  stage: Stage,
+  nodes: ReadonlyMap<string, Node>,
+  operators: ReadonlyMap<string, GraphOperator>,
+  parallelism: ReadonlyMap<string, number>,
+  silent: (operator: string, sender: number) => boolean,
+): StageInput[] {
   return stage.inputs.flatMap((edge) => {
     const from = must(operators.get(edge.from), `operator ${edge.from}`);
     const senders = must(parallelism.get(edge.from), 'parallelism');
-    return Array.from({ length: senders }, (_, sender) => ({
-      channel: new InputChannel(edge.id, sender, edge.port),
-      node: must(nodes.get(edge.to), `node ${edge.to}`),
-      schema: from.schema,
-    }));
+    return Array.from({ length: senders }, (_, sender) => {
+      const channel = new InputChannel(edge.id, sender, edge.port);
+      if (silent(edge.from, sender)) channel.watermark = 'idle';
+      return { channel, node: must(nodes.get(edge.to), `node ${edge.to}`), schema: from.schema };
+    });
   });
 }
+
+/**
+ * Whether subtask `sender` of the operator can never get a row, because all its sources have their
+ * partitions elsewhere. Its channels hold nobody back from the start: were that left to the sender's first
+ * message, what counts as late would depend on how soon that arrives.
+ */
+function readsNothing(
+  operator: string,
+  sender: number,
+  spec: GenerationSpec,
+  operators: ReadonlyMap<string, GraphOperator>,
+  parallelism: ReadonlyMap<string, number>,
+): boolean {
+  const { spec: what } = must(operators.get(operator), `operator ${operator}`);
+  if (what.tag === 'source') {
+    return openSource(what, spec, sender, must(parallelism.get(operator), 'parallelism')).partitions.length === 0;
+  }
+  return spec.graph.edges
+    .filter((edge) => edge.to === operator)
+    .every((edge) => edge.kind === 'forward' && readsNothing(edge.from, sender, spec, operators, parallelism));
+}
+
+const openSource = (source: SourceSpec, spec: GenerationSpec, subtask: number, parallelism: number): Source =>
+  makeSource({ spec: source, subtask, parallelism, batchRows: spec.settings.batchRows, pipelineCreatedMs: spec.pipelineCreatedMs });
 
 function shuffleEdge(
   edge: GraphEdge,
