@@ -42,7 +42,9 @@ export class HttpSource implements Source {
   readonly #context: SourceContext;
   readonly #decoder: JsonDecoder;
   #failed: ErrorReport | null = null;
-  #turn = 0;
+  #rowsFirst = false;
+  #readTurn = 0;
+  #rowTurn = 0;
 
   constructor(context: SourceContext) {
     const count = integerOption(context.spec.connector.options, 'partitions') ?? 1;
@@ -54,7 +56,16 @@ export class HttpSource implements Source {
 
   poll(_nowMs: number): SourceStep {
     if (this.#failed !== null) return { tag: 'failed', report: this.#failed };
-    for (const part of this.#parts) {
+    if (this.#parts.length === 0) return { tag: 'ended' };
+    // Reads and rows take turns, so that neither crowds the other out, whatever answers at once.
+    this.#rowsFirst = !this.#rowsFirst;
+    const step = this.#rowsFirst ? (this.#nextRows() ?? this.#nextRead()) : (this.#nextRead() ?? this.#nextRows());
+    return step ?? { tag: 'wait', untilMs: null };
+  }
+
+  #nextRead(): SourceStep | null {
+    for (let tries = 0; tries < this.#parts.length; tries++) {
+      const part = this.#parts[this.#readTurn++ % this.#parts.length] as Partition;
       if (part.reading || part.stretches.length > 1) continue;
       part.reading = true;
       return {
@@ -70,11 +81,15 @@ export class HttpSource implements Source {
         },
       };
     }
+    return null;
+  }
+
+  #nextRows(): SourceStep | null {
     for (let tries = 0; tries < this.#parts.length; tries++) {
-      const part = this.#parts[this.#turn++ % this.#parts.length] as Partition;
+      const part = this.#parts[this.#rowTurn++ % this.#parts.length] as Partition;
       if (part.stretches.length > 0) return this.#decode(part);
     }
-    return this.#parts.length === 0 ? { tag: 'ended' } : { tag: 'wait', untilMs: null };
+    return null;
   }
 
   #decode(part: Partition): SourceStep {
