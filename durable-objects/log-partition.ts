@@ -55,7 +55,7 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
   }
 
   async rejected(limit: number): Promise<RejectedRecord[]> {
-    return this.#store.rejected(limit);
+    return this.#store.rejectedRows(limit);
   }
 
   async destroy(): Promise<void> {

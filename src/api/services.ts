@@ -2,14 +2,19 @@
  * What the routes need from the rest of the system. The composition root (`worker.ts`) provides it, so
  * that routes name neither bindings nor clocks.
  */
-import type { Kysely } from 'kysely';
-import type { Database } from '../catalog/schema.ts';
+import type { getPipeline } from '../catalog/pipelines.ts';
 import type { AppendOutcome, AppendRequest, RejectedRecord } from '../connectors/http/log-store.ts';
 import type { ReadOutcome } from '../lineage/read.ts';
 import type { LeaderStatus } from '../protocol/messages.ts';
 
+/** What the catalogue's functions take. */
+export type CatalogDatabase = Parameters<typeof getPipeline>[0];
+
 /** Rows of a preview sink; `next` is what to ask for as `after` next time. */
 export type TailPage = { first: number; next: number; rows: string[] };
+
+/** Which preview to read: subtask i of an operator runs on host i. */
+export type TailTarget = { pipelineId: string; generation: number; host: number; operator: string };
 
 export type LogAccess = {
   append(request: AppendRequest): Promise<AppendOutcome>;
@@ -20,24 +25,39 @@ export type LogAccess = {
 export type StoredObject = { key: string; size: number };
 
 export type ApiServices = {
-  database: Kysely<Database>;
+  database: CatalogDatabase;
   nowMs(): number;
   randomBytes(count: number): Uint8Array;
+  /** Resolves after `ms` milliseconds. */
+  sleep(ms: number): Promise<void>;
   /** Reconciles the pipeline now; resolves when that is done. */
   reconcile(pipelineId: string): Promise<void>;
   /** Does it after the response has been sent. */
   reconcileLater(pipelineId: string): void;
   /** Null when the leader does not answer. */
   leaderStatus(pipelineId: string, generation: number): Promise<LeaderStatus | null>;
-  tail(pipelineId: string, generation: number, host: number, operator: string, after: number, waitMs: number): Promise<TailPage>;
+  /** Rows numbered `after` and up; waits up to `waitMs` for the first. Throws when the host does not answer. */
+  tail(target: TailTarget, after: number, waitMs: number): Promise<TailPage>;
   log(pipelineId: string, table: string, partition: number): LogAccess;
   lineage(pipelineId: string, jobId: string): Promise<ReadOutcome>;
   /** Only on one's own machine: null elsewhere. */
   local: LocalServices | null;
 };
 
+/** `at`: the point of its work where the object resets itself; `now` is at once. */
+export type CrashTarget =
+  | { tag: 'leader'; generation: number; at: string }
+  | { tag: 'host'; generation: number; index: number; at: string }
+  | { tag: 'log'; table: string; index: number };
+
 export type LocalServices = {
-  crash(pipelineId: string, generation: number, target: { tag: 'leader' } | { tag: 'host'; index: number }): Promise<void>;
+  /** Resets one object as the platform would. */
+  crash(pipelineId: string, target: CrashTarget): Promise<void>;
   objects(prefix: string, after: string): Promise<{ objects: StoredObject[]; truncated: boolean }>;
-  object(key: string): Promise<ReadableStream | null>;
+  /** Null when there is none. */
+  object(key: string): Promise<{ body: ReadableStream<Uint8Array>; size: number } | null>;
+  putObject(key: string, bytes: Uint8Array): Promise<void>;
 };
+
+/** What Hono calls the environment of the routes. */
+export type ApiEnv = { Bindings: ApiServices };

@@ -56,6 +56,7 @@ export const ERROR_CODES = {
   LATE_ROW: { domain: 'user', retry: 'never' },
   // The API.
   INVALID_REQUEST: { domain: 'user', retry: 'never' },
+  BODY_TOO_LARGE: { domain: 'user', retry: 'never' },
   NOT_FOUND: { domain: 'user', retry: 'never' },
   CONFLICT: { domain: 'user', retry: 'never' },
   IDEMPOTENCY_MISMATCH: { domain: 'user', retry: 'never' },

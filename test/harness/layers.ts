@@ -24,7 +24,7 @@ export const LAYERS: readonly Layer[] = [
   { folder: 'controller', imports: ['base', 'catalog', 'lineage', 'protocol', 'graph'], purpose: 'desired against observed state to actions' },
   { folder: 'api', imports: ['base', 'batch', 'catalog', 'connectors', 'controller', 'formats', 'graph', 'plan', 'sql', 'protocol', 'lineage'], packages: ['hono', '@hono/zod-openapi', 'zod'], purpose: 'HTTP routes, OpenAPI, problem documents' },
   { folder: 'console', imports: ['protocol'], purpose: 'the web page' },
-  { folder: 'platform', imports: ['base', 'batch', 'catalog', 'connectors', 'controller', 'lineage', 'protocol', 'state'], packages: ['cloudflare:workers', 'kysely', 'kysely-d1'], purpose: 'adapters to the Cloudflare APIs' },
+  { folder: 'platform', imports: ['base', 'batch', 'catalog', 'connectors', 'graph', 'controller', 'lineage', 'protocol', 'state', 'api'], packages: ['cloudflare:workers', 'kysely', 'kysely-d1'], purpose: 'adapters to the Cloudflare APIs' },
   { folder: 'cli', imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage'], packages: ['miniflare', 'wrangler', 'esbuild'], purpose: 'the command line: dev and run, in Node' },
 ];
 

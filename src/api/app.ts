@@ -1,0 +1,50 @@
+/** The HTTP API: every route, and the OpenAPI document made of them. Built once; services come with each request. */
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { cors } from 'hono/cors';
+import { Ingest } from './ingest.ts';
+import { addJobRoutes } from './job-routes.ts';
+import { addLocalRoutes } from './local-routes.ts';
+import { addMetaRoutes } from './meta-routes.ts';
+import { addOutputRoute } from './output-route.ts';
+import { addPipelineRoutes } from './pipeline-routes.ts';
+import { answerError, notFound, refuseInvalid } from './problem.ts';
+import { addRowsRoutes } from './rows-routes.ts';
+import type { ApiEnv } from './services.ts';
+
+export type Api = OpenAPIHono<ApiEnv>;
+
+const DESCRIPTION = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Thalweg',
+    version: '1',
+    description:
+      'Streaming SQL pipelines. Where Arroyo has a resource, route and shape are the same. Times are microseconds since 1970; errors are problem documents with a code.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  tags: [
+    { name: 'pipelines', description: 'SQL that runs continuously.' },
+    { name: 'jobs', description: 'How a pipeline runs.' },
+    { name: 'rows', description: 'Rows in by HTTP.' },
+    { name: 'meta', description: 'About this server.' },
+    { name: 'local', description: "Only on one's own machine." },
+  ],
+};
+
+/** `api.fetch(request, services)` answers a request. */
+export function createApi(): Api {
+  const ingest = new Ingest();
+  const api: Api = new OpenAPIHono<ApiEnv>({ defaultHook: (result) => refuseInvalid(result) });
+  api.use('/api/v1/*', cors({ origin: '*', exposeHeaders: ['retry-after'] }));
+  addMetaRoutes(api);
+  addPipelineRoutes(api, ingest);
+  addJobRoutes(api);
+  addOutputRoute(api);
+  addRowsRoutes(api, ingest);
+  addLocalRoutes(api);
+  api.doc31('/api/v1/openapi.json', DESCRIPTION);
+  api.doc31('/api/v1/api-docs/openapi.json', DESCRIPTION);
+  api.notFound(notFound);
+  api.onError(answerError);
+  return api;
+}

@@ -1,0 +1,118 @@
+/**
+ * Rows in: from a request's body to the durable log, and the answer that says what became of every row.
+ *
+ * Place in the walk: before stage 5. Rows are checked against the columns the table declares, by the decoder that reads
+ * them later. What tables a pipeline has never changes, so it is looked up once in a while only, and known tables take
+ * rows while the catalogue does not answer. Failure: nothing is answered before the log says that the rows are durable.
+ */
+import type { z } from '@hono/zod-openapi';
+import { EngineError } from '../base/errors.ts';
+import { hashBytes } from '../base/hash.ts';
+import { LIMITS } from '../base/limits.ts';
+import { getPipeline } from '../catalog/pipelines.ts';
+import type { AppendAnswer } from '../connectors/http/log-store.ts';
+import { JsonDecoder } from '../formats/json-decoder.ts';
+import type { PhysicalGraph, SourceSpec } from '../graph/graph.ts';
+import { httpTable, partitionsOf } from './load.ts';
+import { ndjsonOf, type TakenRows, takeRows } from './rows-body.ts';
+import type { RowsAnswerSchema } from './rows-shapes.ts';
+import type { ApiServices } from './services.ts';
+import { graphOf } from './views.ts';
+
+export type RowsAnswer = z.infer<typeof RowsAnswerSchema>;
+
+type KnownPipeline = { graph: PhysicalGraph; readMs: number; decoders: Map<string, JsonDecoder> };
+
+const KNOWN_MS = 10_000;
+const PIPELINES_KNOWN_MAX = 200;
+/** What goes wrong all over a body is told so often. */
+const TOLD_MAX = LIMITS.errorRowsKept;
+
+export class Ingest {
+  readonly #known = new Map<string, KnownPipeline>();
+
+  /** The pipeline is gone: its tables take no more rows here. */
+  forget(pipelineId: string): void {
+    this.#known.delete(pipelineId);
+  }
+
+  async append(services: ApiServices, pipelineId: string, table: string, body: Uint8Array, key: string | null): Promise<RowsAnswer> {
+    const known = await this.#pipeline(services, pipelineId);
+    const spec = httpTable(known.graph, table);
+    const taken = takeRows(decoderOf(known, spec), ndjsonOf(body));
+    const partition = partitionFor(services, key, partitionsOf(spec));
+    const outcome = await services.log(pipelineId, spec.table, partition).append({
+      idempotencyKey: key,
+      bodyHash: key === null ? '' : await sha256(body),
+      ndjson: taken.ndjson,
+      rows: taken.accepted,
+      rejected: taken.rejected.map(({ index, code, column, message, raw }) => ({ index, code, column: column ?? '', message, raw })),
+    });
+    if (outcome.tag === 'refused') throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
+    return answerOf(outcome.answer, taken, partition);
+  }
+
+  async #pipeline(services: ApiServices, id: string): Promise<KnownPipeline> {
+    const nowMs = services.nowMs();
+    const known = this.#known.get(id);
+    if (known !== undefined && nowMs - known.readMs < KNOWN_MS) return known;
+    let found;
+    try {
+      found = await getPipeline(services.database, id);
+    } catch (thrown) {
+      if (known !== undefined) return known;
+      throw thrown;
+    }
+    if (found === null) {
+      this.#known.delete(id);
+      throw new EngineError('NOT_FOUND', `there is no pipeline ${id}`);
+    }
+    if (known !== undefined) {
+      known.readMs = nowMs;
+      return known;
+    }
+    if (this.#known.size >= PIPELINES_KNOWN_MAX) this.#known.clear();
+    const fresh = { graph: graphOf(found.pipeline), readMs: nowMs, decoders: new Map<string, JsonDecoder>() };
+    this.#known.set(id, fresh);
+    return fresh;
+  }
+}
+
+function decoderOf(known: KnownPipeline, spec: SourceSpec): JsonDecoder {
+  let decoder = known.decoders.get(spec.table);
+  if (decoder === undefined) {
+    decoder = new JsonDecoder(spec.declared, spec.format, { unknownByRow: true });
+    known.decoders.set(spec.table, decoder);
+  }
+  return decoder;
+}
+
+/** Retries of a key go to the same partition, where its first answer is. */
+function partitionFor(services: ApiServices, key: string | null, count: number): number {
+  const bytes = key === null ? services.randomBytes(8) : new TextEncoder().encode(key);
+  return hashBytes(bytes, 0, bytes.length, 0) % count;
+}
+
+async function sha256(bytes: Uint8Array): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
+  return [...hash].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Of a replayed request the counts are the stored ones; the same body has the same errors. */
+function answerOf(answer: AppendAnswer, taken: TakenRows, partition: number): RowsAnswer {
+  return {
+    accepted: answer.accepted,
+    rejected: answer.rejectedCount,
+    first_offset: answer.accepted === 0 ? null : answer.firstOffset,
+    partition,
+    replayed: answer.replayed,
+    errors: taken.rejected.slice(0, TOLD_MAX).map(({ index, code, column, message, expected }) => ({
+      index,
+      code,
+      column,
+      message,
+      ...(expected === null ? {} : { expected }),
+    })),
+    warnings: taken.unknown.map(({ index, column }) => ({ index, code: 'UNKNOWN_FIELD' as const, column })),
+  };
+}

@@ -1,0 +1,176 @@
+/** Jobs: how pipelines run, what went wrong, their checkpoints, metrics and lineage. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { EngineError } from '../base/errors.ts';
+import { listFailures } from '../catalog/jobs.ts';
+import { listPipelines } from '../catalog/pipelines.ts';
+import type { PipelineAndJob } from '../catalog/schema.ts';
+import type { LineageView } from '../lineage/read.ts';
+import type { LeaderStatus } from '../protocol/messages.ts';
+import type { Api } from './app.ts';
+import { checkpointGroups, checkpointViews, summariesOf } from './checkpoint-views.ts';
+import {
+  CheckpointsSchema,
+  EpochParams,
+  JobLogPageSchema,
+  JobParams,
+  JobsSchema,
+  OperatorCheckpointGroupsSchema,
+  OperatorMetricGroupsSchema,
+} from './job-shapes.ts';
+import { json } from './json-answer.ts';
+import { LineageSchema, lineageView } from './lineage-view.ts';
+import { loadJob, loadPipeline } from './load.ts';
+import { jobErrors } from './job-errors.ts';
+import { metricGroups } from './metric-views.ts';
+import { PageQuery, PipelineParams } from './pipeline-shapes.ts';
+import { problems } from './problem.ts';
+import type { ApiServices } from './services.ts';
+import { graphOf, jobView } from './views.ts';
+
+const tags = ['jobs'];
+const JOB = '/api/v1/pipelines/{id}/jobs/{job_id}';
+
+const allJobs = createRoute({
+  method: 'get',
+  path: '/api/v1/jobs',
+  operationId: 'getJobs',
+  tags,
+  summary: 'The jobs of all pipelines',
+  responses: { 200: json(JobsSchema, 'Newest pipeline first.'), ...problems() },
+});
+
+const pipelineJobs = createRoute({
+  method: 'get',
+  path: '/api/v1/pipelines/{id}/jobs',
+  operationId: 'getPipelineJobs',
+  tags,
+  summary: 'The job of a pipeline',
+  request: { params: PipelineParams },
+  responses: { 200: json(JobsSchema, 'A list of one.'), ...problems(404) },
+});
+
+const errors = createRoute({
+  method: 'get',
+  path: `${JOB}/errors`,
+  operationId: 'getJobErrors',
+  tags,
+  summary: 'What went wrong, newest first',
+  description: 'Why generations ended, and what operators of the running one report.',
+  request: { params: JobParams, query: PageQuery },
+  responses: { 200: json(JobLogPageSchema, 'A page of errors.'), ...problems(400, 404) },
+});
+
+const checkpoints = createRoute({
+  method: 'get',
+  path: `${JOB}/checkpoints`,
+  operationId: 'getJobCheckpoints',
+  tags,
+  summary: 'The checkpoints that are kept and the one under way, newest first',
+  request: { params: JobParams },
+  responses: { 200: json(CheckpointsSchema, 'Checkpoints.'), ...problems(404, 503) },
+});
+
+const groups = createRoute({
+  method: 'get',
+  path: `${JOB}/checkpoints/{epoch}/operator_checkpoint_groups`,
+  operationId: 'getOperatorCheckpointGroups',
+  tags,
+  summary: 'What each operator wrote in a checkpoint',
+  request: { params: EpochParams },
+  responses: { 200: json(OperatorCheckpointGroupsSchema, 'By operator and subtask.'), ...problems(404, 503) },
+});
+
+const metrics = createRoute({
+  method: 'get',
+  path: `${JOB}/operator_metric_groups`,
+  operationId: 'getOperatorMetricGroups',
+  tags,
+  summary: 'Counters of every operator and subtask',
+  request: { params: JobParams },
+  responses: { 200: json(OperatorMetricGroupsSchema, 'By operator; without points while no leader answers.'), ...problems(404) },
+});
+
+const lineage = createRoute({
+  method: 'get',
+  path: '/api/v1/pipelines/{id}/lineage',
+  operationId: 'getPipelineLineage',
+  tags,
+  summary: 'Which checkpoints are canonical, and which lost',
+  request: { params: PipelineParams },
+  responses: { 200: json(LineageSchema, 'The line as it lies in the bucket.'), ...problems(404, 503) },
+});
+
+export function addJobRoutes(api: Api): void {
+  api.openapi(allJobs, async (c) => c.json({ data: (await everyPipeline(c.env)).map(jobView) }, 200));
+  api.openapi(pipelineJobs, async (c) => c.json({ data: [jobView(await loadPipeline(c.env, c.req.valid('param').id))] }, 200));
+  api.openapi(errors, async (c) => {
+    const found = await loadParams(c.env, c.req.valid('param'));
+    const { limit, starting_after: after } = c.req.valid('query');
+    const failures = await listFailures(c.env.database, found.job.id, limit + 1, failureId(after));
+    // Those of operators come first, and only on the first page: the leader keeps few.
+    const status = after === undefined ? await statusOf(c.env, found) : null;
+    return c.json(jobErrors(failures, status, limit), 200);
+  });
+  api.openapi(checkpoints, async (c) => {
+    const found = await loadParams(c.env, c.req.valid('param'));
+    const [view, status] = await Promise.all([lineageOf(c.env, found), statusOf(c.env, found)]);
+    return c.json({ data: checkpointViews(view, status) }, 200);
+  });
+  api.openapi(groups, async (c) => {
+    const { epoch } = c.req.valid('param');
+    const found = await loadParams(c.env, c.req.valid('param'));
+    const [view, status] = await Promise.all([lineageOf(c.env, found), statusOf(c.env, found)]);
+    const checkpoint = view?.checkpoints.find((candidate) => candidate.epoch === epoch);
+    if (checkpoint === undefined) throw new EngineError('NOT_FOUND', `epoch ${epoch} is not kept, or not published yet`);
+    const isOfLeader = checkpoint.manifest.generation === status?.generation;
+    const summary = isOfLeader ? summariesOf(status).get(epoch) : undefined;
+    return c.json({ data: checkpointGroups(checkpoint.manifest, summary ?? null) }, 200);
+  });
+  api.openapi(metrics, async (c) => {
+    const found = await loadParams(c.env, c.req.valid('param'));
+    const status = await statusOf(c.env, found);
+    return c.json({ data: metricGroups(graphOf(found.pipeline), status?.metrics ?? [], c.env.nowMs()) }, 200);
+  });
+  api.openapi(lineage, async (c) => {
+    const found = await loadPipeline(c.env, c.req.valid('param').id);
+    return c.json(lineageView(await lineageOf(c.env, found)), 200);
+  });
+}
+
+const loadParams = (services: ApiServices, params: { id: string; job_id: string }): Promise<PipelineAndJob> => loadJob(services, params.id, params.job_id);
+
+const failureId = (after: string | undefined): number | null => {
+  const id = Number(after);
+  return after === undefined || !Number.isSafeInteger(id) ? null : id;
+};
+
+async function statusOf(services: ApiServices, { job }: PipelineAndJob): Promise<LeaderStatus | null> {
+  return job.generation === 0 ? null : await services.leaderStatus(job.pipelineId, job.generation);
+}
+
+/** Null when there is none yet. Throws STORE_FAILED or LINEAGE_BROKEN. */
+async function lineageOf(services: ApiServices, { job }: PipelineAndJob): Promise<LineageView | null> {
+  const outcome = await services.lineage(job.pipelineId, job.id);
+  switch (outcome.tag) {
+    case 'read':
+      return outcome.view;
+    case 'none':
+      return null;
+    case 'broken':
+    case 'unavailable':
+      throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
+  }
+}
+
+const PAGE_MAX = 100;
+
+async function everyPipeline({ database }: ApiServices): Promise<PipelineAndJob[]> {
+  const all: PipelineAndJob[] = [];
+  for (let after: string | null = null; ; ) {
+    const { pipelines, more } = await listPipelines(database, { limit: PAGE_MAX, after });
+    all.push(...pipelines);
+    const last = pipelines.at(-1);
+    if (!more || last === undefined) return all;
+    after = last.pipeline.id;
+  }
+}

@@ -1,0 +1,110 @@
+/** Whether the server is there, and which connectors it has. */
+import { createRoute, z } from '@hono/zod-openapi';
+import { DECLARATIONS } from '../connectors/declarations.ts';
+import type { ConnectorDeclaration, OptionDeclaration } from '../plan/declaration.ts';
+import type { Api } from './app.ts';
+import { json } from './json-answer.ts';
+import { problems } from './problem.ts';
+
+const OptionSchema = z
+  .object({
+    name: z.string(),
+    type: z.enum(['text', 'integer', 'number', 'boolean', 'duration', 'bytes', 'choice']),
+    choices: z.array(z.string()).optional(),
+    required: z.boolean(),
+    default: z.union([z.string(), z.number(), z.boolean()]).nullable().openapi({ description: 'Durations in milliseconds.' }),
+    description: z.string(),
+    for: z.enum(['source', 'sink', 'both']),
+  })
+  .openapi('ConnectorOption');
+
+const ConnectorSchema = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    enabled: z.boolean(),
+    source: z.boolean(),
+    sink: z.boolean(),
+    custom_schemas: z.boolean().openapi({ description: 'Whether its tables declare their columns.' }),
+    testing: z.boolean(),
+    hidden: z.boolean(),
+    table_config: z.string().openapi({ description: 'JSON schema of its options, as text.' }),
+    exactly_once: z.boolean().openapi({ description: 'As a sink: rows become visible only by commit.' }),
+    formats: z.array(z.string()),
+    options: z.array(OptionSchema),
+  })
+  .openapi('Connector');
+
+const ping = createRoute({
+  method: 'get',
+  path: '/api/v1/ping',
+  operationId: 'ping',
+  tags: ['meta'],
+  summary: 'Whether the server is there',
+  responses: { 200: { description: 'It is.', content: { 'text/plain': { schema: z.string().openapi({ example: 'Pong' }) } } } },
+});
+
+const connectors = createRoute({
+  method: 'get',
+  path: '/api/v1/connectors',
+  operationId: 'getConnectors',
+  tags: ['meta'],
+  summary: 'The connectors and their options',
+  responses: { 200: json(z.object({ data: z.array(ConnectorSchema) }).openapi('ConnectorCollection'), 'Every connector.'), ...problems() },
+});
+
+export function addMetaRoutes(api: Api): void {
+  api.openapi(ping, (c) => c.text('Pong', 200));
+  api.openapi(connectors, (c) => c.json({ data: DECLARATIONS.map(connectorView) }, 200));
+}
+
+function connectorView(declaration: ConnectorDeclaration): z.infer<typeof ConnectorSchema> {
+  const { name, description, source, sink, schema, twoPhase, formats, options } = declaration;
+  return {
+    id: name,
+    name,
+    description,
+    enabled: true,
+    source,
+    sink,
+    custom_schemas: schema === null,
+    testing: false,
+    hidden: false,
+    table_config: JSON.stringify(jsonSchemaOf(options)),
+    exactly_once: sink && twoPhase,
+    formats: [...formats],
+    options: options.map((option) => ({
+      name: option.name,
+      type: option.type,
+      ...(option.choices === undefined ? {} : { choices: [...option.choices] }),
+      required: option.required,
+      default: option.fallback,
+      description: option.doc,
+      for: option.for,
+    })),
+  };
+}
+
+const JSON_TYPES: Record<OptionDeclaration['type'], string> = {
+  text: 'string',
+  integer: 'integer',
+  number: 'number',
+  boolean: 'boolean',
+  duration: 'string',
+  bytes: 'string',
+  choice: 'string',
+};
+
+function jsonSchemaOf(options: readonly OptionDeclaration[]): Record<string, unknown> {
+  const properties = options.map(({ name, type, choices, doc }) => [
+    name,
+    { type: JSON_TYPES[type], description: doc, ...(choices === undefined ? {} : { enum: choices }) },
+  ]);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties) as Record<string, unknown>,
+    required: options.filter((option) => option.required).map((option) => option.name),
+    additionalProperties: false,
+  };
+}

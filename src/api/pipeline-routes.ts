@@ -1,0 +1,200 @@
+/** Creating, reading, changing and deleting pipelines. */
+import { createRoute, type z } from '@hono/zod-openapi';
+import { EngineError } from '../base/errors.ts';
+import { makeId } from '../base/ids.ts';
+import { LIMITS } from '../base/limits.ts';
+import { createPipeline, deletePipeline, listPipelines, updateDesired } from '../catalog/pipelines.ts';
+import type { PipelineAndJob } from '../catalog/schema.ts';
+import { DECLARATIONS } from '../connectors/declarations.ts';
+import { viewGraph } from '../graph/graph-view.ts';
+import { planSql } from '../graph/plan-sql.ts';
+import type { Api } from './app.ts';
+import { changesOf } from './desired-changes.ts';
+import type { Ingest } from './ingest.ts';
+import { json, jsonBody } from './json-answer.ts';
+import { loadPipeline, partitionsOf } from './load.ts';
+import {
+  PageQuery,
+  PipelinePageSchema,
+  PipelineParams,
+  PipelinePatchSchema,
+  PipelinePostSchema,
+  PipelineRestartSchema,
+  PipelineSchema,
+  ValidateQuerySchema,
+  ValidationSchema,
+} from './pipeline-shapes.ts';
+import { problems, refusal } from './problem.ts';
+import type { ApiServices } from './services.ts';
+import { graphOf, pipelineView, settingsOf } from './views.ts';
+
+const tags = ['pipelines'];
+
+const create = createRoute({
+  method: 'post',
+  path: '/api/v1/pipelines',
+  operationId: 'createPipeline',
+  tags,
+  summary: 'Create a pipeline and start it',
+  request: { body: jsonBody(PipelinePostSchema) },
+  responses: { 200: json(PipelineSchema, 'The pipeline; its job is starting.'), ...problems(400, 413) },
+});
+
+const put = createRoute({
+  method: 'put',
+  path: '/api/v1/pipelines/{id}',
+  operationId: 'putPipeline',
+  tags,
+  summary: 'Create a pipeline under an id of your own',
+  request: { params: PipelineParams, body: jsonBody(PipelinePostSchema) },
+  responses: { 200: json(PipelineSchema, 'The pipeline; its job is starting.'), ...problems(400, 413) },
+});
+
+const list = createRoute({
+  method: 'get',
+  path: '/api/v1/pipelines',
+  operationId: 'getPipelines',
+  tags,
+  summary: 'List pipelines, newest first',
+  request: { query: PageQuery },
+  responses: { 200: json(PipelinePageSchema, 'A page of pipelines.'), ...problems(400) },
+});
+
+const get = createRoute({
+  method: 'get',
+  path: '/api/v1/pipelines/{id}',
+  operationId: 'getPipeline',
+  tags,
+  summary: 'Get a pipeline',
+  request: { params: PipelineParams },
+  responses: { 200: json(PipelineSchema, 'The pipeline.'), ...problems(404) },
+});
+
+const patch = createRoute({
+  method: 'patch',
+  path: '/api/v1/pipelines/{id}',
+  operationId: 'patchPipeline',
+  tags,
+  summary: 'Stop, start, rescale or rename a pipeline',
+  description: 'A new parallelism or checkpoint interval takes effect by a restart from a checkpoint.',
+  request: { params: PipelineParams, body: jsonBody(PipelinePatchSchema) },
+  responses: { 200: json(PipelineSchema, 'The pipeline; the change is under way.'), ...problems(400, 404, 409) },
+});
+
+const restart = createRoute({
+  method: 'post',
+  path: '/api/v1/pipelines/{id}/restart',
+  operationId: 'restartPipeline',
+  tags,
+  summary: 'Restart a pipeline, with its state or without',
+  request: { params: PipelineParams, body: { ...jsonBody(PipelineRestartSchema), required: false } },
+  responses: { 200: json(PipelineSchema, 'The pipeline; the restart is under way.'), ...problems(400, 404) },
+});
+
+const remove = createRoute({
+  method: 'delete',
+  path: '/api/v1/pipelines/{id}',
+  operationId: 'deletePipeline',
+  tags,
+  summary: 'Delete a stopped pipeline and the rows of its http tables',
+  request: { params: PipelineParams },
+  responses: { 200: json(PipelineSchema, 'The pipeline as it was.'), ...problems(400, 404) },
+});
+
+const validate = createRoute({
+  method: 'post',
+  path: '/api/v1/pipelines/validate_query',
+  operationId: 'validateQuery',
+  tags,
+  summary: 'Check a query and show its plan',
+  request: { body: jsonBody(ValidateQuerySchema) },
+  responses: { 200: json(ValidationSchema, 'The plan, or everything that is wrong.'), ...problems(400) },
+});
+
+export function addPipelineRoutes(api: Api, ingest: Ingest): void {
+  api.openapi(validate, (c) => {
+    const { query, parallelism, default_sink: defaultSink } = c.req.valid('json');
+    const { graph, errors, warnings, logical, physical } = planSql(query, DECLARATIONS, { defaultSink, parallelism });
+    return c.json({ ...(graph === null ? {} : { graph: viewGraph(graph, parallelism) }), errors, warnings, logical, physical }, 200);
+  });
+  api.openapi(create, async (c) => c.json(await start(c.env, makeId('pl', c.env.randomBytes(10)), c.req.valid('json')), 200));
+  api.openapi(put, async (c) => c.json(await start(c.env, c.req.valid('param').id, c.req.valid('json')), 200));
+  api.openapi(list, async (c) => {
+    const { limit, starting_after: after } = c.req.valid('query');
+    const page = await listPipelines(c.env.database, { limit, after: after ?? null });
+    return c.json({ data: page.pipelines.map(pipelineView), hasMore: page.more }, 200);
+  });
+  api.openapi(get, async (c) => c.json(pipelineView(await loadPipeline(c.env, c.req.valid('param').id)), 200));
+  api.openapi(patch, async (c) => {
+    const found = await loadPipeline(c.env, c.req.valid('param').id);
+    for (const change of changesOf(found, c.req.valid('json'), () => nonce(c.env))) {
+      await updateDesired(c.env.database, found.pipeline.id, change, c.env.nowMs());
+    }
+    return c.json(await reconciled(c.env, found.pipeline.id), 200);
+  });
+  api.openapi(restart, async (c) => {
+    const { pipeline } = await loadPipeline(c.env, c.req.valid('param').id);
+    const { force = false, ignore_state: reset = false } = c.req.valid('json') ?? {};
+    const mode = force ? 'immediate' : 'checkpoint';
+    await updateDesired(c.env.database, pipeline.id, { tag: 'restart', mode, reset, nonce: nonce(c.env) }, c.env.nowMs());
+    return c.json(await reconciled(c.env, pipeline.id), 200);
+  });
+  api.openapi(remove, async (c) => {
+    const found = await loadPipeline(c.env, c.req.valid('param').id);
+    await destroy(c.env, found);
+    ingest.forget(found.pipeline.id);
+    return c.json(pipelineView(found), 200);
+  });
+}
+
+const nonce = (services: ApiServices): string => makeId('jlm', services.randomBytes(10));
+
+async function start(services: ApiServices, id: string, post: z.infer<typeof PipelinePostSchema>) {
+  const { name, query, parallelism, checkpoint_interval_micros: interval, default_sink: defaultSink } = post;
+  const { graph, errors } = planSql(query, DECLARATIONS, { defaultSink });
+  const [first] = errors;
+  if (first !== undefined) throw refusal(first, errors);
+  if (graph === null) throw new EngineError('INTERNAL', 'the query has neither a plan nor an error');
+  const settings = settingsOf({ ...(post.batch_rows === undefined ? {} : { batch_rows: post.batch_rows }), ...post.settings });
+  const created = await createPipeline(services.database, {
+    id,
+    jobId: makeId('job', services.randomBytes(10)),
+    name,
+    query,
+    parallelism,
+    checkpointIntervalMs: Math.max(LIMITS.checkpointIntervalMinMs, Math.round(interval / 1000)),
+    graph: JSON.stringify(graph),
+    planHash: graph.planHash,
+    settings,
+    tags: post.tags,
+    nowMs: services.nowMs(),
+  });
+  if (created === 'exists') throw new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`);
+  return await reconciled(services, id);
+}
+
+/** The pipeline after the controller has looked at it; what it could not do now it does within a minute. */
+async function reconciled(services: ApiServices, id: string) {
+  try {
+    await services.reconcile(id);
+  } catch {
+    services.reconcileLater(id);
+  }
+  return pipelineView(await loadPipeline(services, id));
+}
+
+async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob): Promise<void> {
+  const deleted = await deletePipeline(services.database, pipeline.id);
+  if (deleted === 'running') {
+    throw new EngineError('INVALID_REQUEST', `pipeline ${pipeline.id} is ${job.state}: only a pipeline at rest can be deleted`, {
+      hint: 'Stop it first: PATCH with {"stop": "checkpoint"}, or "immediate", and wait until it is Stopped.',
+    });
+  }
+  const logs = new Map<string, number>();
+  for (const { spec } of graphOf(pipeline).operators) {
+    if (spec.tag === 'source' && spec.connector.connector === 'http') logs.set(spec.table, partitionsOf(spec));
+  }
+  for (const [table, partitions] of logs) {
+    for (let partition = 0; partition < partitions; partition++) await services.log(pipeline.id, table, partition).destroy();
+  }
+}
