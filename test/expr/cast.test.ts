@@ -153,6 +153,18 @@ describe('between numbers', () => {
     );
   });
 
+  it('sees the last digit of a DECIMAL that lies just beside the middle of two DOUBLEs', () => {
+    const type = decimalType(36, 20);
+    const values = [
+      '9007199254740993.00000000000000000001',
+      '9007199254740993.00000000000000000000',
+      '9007199254740994.99999999999999999999',
+    ];
+    expect(to(FLOAT64, type, values).values).toEqual([
+      9007199254740994, 9007199254740992, 9007199254740994,
+    ]);
+  });
+
   it('takes booleans for whole numbers and back', () => {
     expect(to(INT32, BOOLEAN, [true, false, null]).values).toEqual([1, 0, null]);
     expect(to(BOOLEAN, INT64, [0n, 4294967296n, -1n]).values).toEqual([false, true, true]);
