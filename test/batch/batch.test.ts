@@ -144,6 +144,12 @@ test('filters keep the rows that are kept, and a NULL condition keeps nothing', 
         expect(seen(sample, filterBatchWhere(sample.batch, condition))).toEqual(
           picked(sample, kept),
         );
+        // What stands behind a NULL is arbitrary.
+        const noisy = { ...condition, bits: new Uint8Array(condition.bits.length).fill(255) };
+        const present = all(sample).filter((index) => flags[index] !== null);
+        expect(seen(sample, filterBatchWhere(sample.batch, noisy))).toEqual(
+          picked(sample, present),
+        );
       },
     ),
   );

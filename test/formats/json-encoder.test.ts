@@ -120,6 +120,12 @@ test('the digits of large numbers and the form of timestamps are exactly these b
   ).toBe('{"ts":-1.5}\n{"ts":2000}\n');
 });
 
+test('the sign of a negative zero is kept, and whole doubles have no point', () => {
+  expect(encode([field('f', FLOAT64)], [{ f: -0 }, { f: 0 }, { f: -3 }, { f: 4294967296 }])).toBe(
+    '{"f":-0}\n{"f":0}\n{"f":-3}\n{"f":4294967296}\n',
+  );
+});
+
 test('text is escaped only where JSON demands it', () => {
   expect(encode([field('a"b', TEXT)], [{ 'a"b': 'q" b\\ n\n t\t z\u0000 é\u2028😀/' }])).toBe(
     '{"a\\"b":"q\\" b\\\\ n\\n t\\t z\\u0000 é\u2028😀/"}\n',

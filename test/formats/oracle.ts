@@ -147,13 +147,20 @@ function rowOf(
   columns: readonly DecodeColumn[],
 ): Row | typeof BAD {
   const row: Record<string, Value> = {};
+  const found = new Map<string, unknown>();
+  for (const [key, value] of Object.entries(object)) {
+    const column =
+      columns.find(({ name }) => name === key) ??
+      columns.find(({ name }) => name.toLowerCase() === key.toLowerCase());
+    if (column !== undefined) found.set(column.name, value);
+  }
   for (const column of columns) {
-    if (!Object.hasOwn(object, column.name)) {
+    const value = found.get(column.name);
+    if (value === undefined) {
       if (!column.nullable) return BAD;
       row[column.name] = null;
       continue;
     }
-    const value = object[column.name];
     if (value === null) {
       if (!column.nullable) return BAD;
       row[column.name] = null;
