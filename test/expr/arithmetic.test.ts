@@ -252,3 +252,21 @@ it('a failed row tells both operands and the type', () => {
   ]);
   expect(apply('/', [INT32, INT32], [[7, 0]]).messages).toEqual(['division by zero: 7 / 0']);
 });
+
+it('a DECIMAL quotient in the middle is rounded away from zero', () => {
+  const [one, million] = [decimalType(1, 0), decimalType(7, 0)];
+  const rows = [
+    ['1', '2000000'],
+    ['-1', '2000000'],
+    ['-1', '-2000000'],
+    ['1', '2000001'],
+    ['3', '2000000'],
+  ];
+  expect(apply('/', [one, million], rows).values).toEqual([
+    '0.000001',
+    '-0.000001',
+    '0.000001',
+    '0.000000',
+    '0.000002',
+  ]);
+});

@@ -662,6 +662,39 @@ describe('time', () => {
     ).toEqual([53, 53, 3]);
   });
 
+  it('finds weeks, weekdays and centuries before 1970 and before year 1', () => {
+    const sunday = at('1969-12-28T12:00');
+    expect(
+      apply(
+        'date_trunc',
+        [TEXT, TIMESTAMP],
+        [
+          ['week', sunday],
+          ['month', sunday],
+          ['century', sunday],
+          ['year', at('0000-06-01T00:00')],
+        ],
+      ).values,
+    ).toEqual([
+      at('1969-12-22T00:00'),
+      at('1969-12-01T00:00'),
+      at('1901-01-01T00:00'),
+      at('0000-01-01T00:00'),
+    ]);
+    expect(
+      apply(
+        'date_part',
+        [TEXT, TIMESTAMP],
+        [
+          ['dow', sunday],
+          ['isodow', sunday],
+          ['hour', sunday],
+          ['week', sunday],
+        ],
+      ).values,
+    ).toEqual([0, 7, 12, 52]);
+  });
+
   it('adds and subtracts intervals and refuses what does not fit', () => {
     const hour = literal(INTERVAL, '3600000000');
     expect(
