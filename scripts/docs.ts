@@ -4,6 +4,11 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DECLARATIONS } from '../src/connectors/declarations.ts';
+import { AGGREGATES } from '../src/expr/aggregate-registry.ts';
+import { SCALAR_FUNCTIONS } from '../src/expr/registry.ts';
+import type { OptionDeclaration } from '../src/plan/declaration.ts';
+import { COMMON_OPTIONS } from '../src/plan/options.ts';
 import { LAYERS } from '../test/harness/layers.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -19,8 +24,66 @@ export function layerTable(): string {
   return ['| folder | purpose | may import |', '|---|---|---|', ...rows].join('\n');
 }
 
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int32: 'INT',
+  int64: 'BIGINT',
+  float64: 'DOUBLE',
+  'as-text': 'any',
+  any: 'any',
+};
+
+const cell = (text: string): string => text.replaceAll('|', '\\|');
+
+/** What can be called as `name(…)`, overloads that say the same in one row. */
+export function functionTable(): string {
+  const rows = new Map<string, { name: string; doc: string; forms: Map<number, Set<string>[]>; more: boolean }>();
+  for (const { name, doc, args, rest } of SCALAR_FUNCTIONS) {
+    if (!/^[a-z_0-9]+$/.test(name) || ['not', 'in', 'like', 'ilike'].includes(name)) continue;
+    const key = `${name}: ${doc}`;
+    const row = rows.get(key) ?? { name, doc, forms: new Map<number, Set<string>[]>(), more: rest !== undefined };
+    rows.set(key, row);
+    const form = row.forms.get(args.length) ?? args.map(() => new Set<string>());
+    row.forms.set(args.length, form);
+    args.forEach((arg, at) => form[at]?.add(TYPE_NAMES[arg] ?? arg.toUpperCase()));
+  }
+  const lines = [...rows.values()].map(({ name, doc, forms, more }) => {
+    const calls = [...forms.values()].map((form) => `\`${name}(${form.map((types) => [...types].join('/')).join(', ')}${more ? ', …' : ''})\``);
+    return `| ${calls.join(', ')} | ${cell(doc)} |`;
+  });
+  return ['| call | gives |', '|---|---|', ...lines].join('\n');
+}
+
+export function aggregateTable(): string {
+  const lines = AGGREGATES.map(({ name, argCount, doc }) => `| \`${name}(${argCount === 0 ? '*' : 'x'})\` | ${cell(doc)} |`);
+  return ['| call | gives |', '|---|---|', ...lines].join('\n');
+}
+
+function optionTable(options: readonly OptionDeclaration[]): string {
+  const lines = options.map(({ name, type, choices, required, fallback, for: side, doc }) => {
+    const values = choices === undefined ? type : choices.map((choice) => `\`${choice}\``).join(', ');
+    const absent = required ? 'required' : fallback === null ? '–' : `\`${String(fallback)}\``;
+    return `| \`${name}\` | ${cell(values)} | ${absent} | ${side} | ${cell(doc)} |`;
+  });
+  return ['| option | value | when absent | for | |', '|---|---|---|---|---|', ...lines].join('\n');
+}
+
+/** Each connector with its options, from its declaration. */
+export function connectorSections(): string {
+  const sections = DECLARATIONS.map(({ name, description, source, sink, twoPhase, bounded, options }) => {
+    const facts = [source && 'source', sink && (twoPhase ? 'sink, output appears by commit' : 'sink, output is not committed')].filter(Boolean);
+    const ends = !source ? '' : bounded === true ? ' It ends by itself.' : bounded === 'by-option' ? ' It ends when an option bounds it.' : ' It never ends.';
+    const table = options.length === 0 ? 'No options of its own.' : optionTable(options);
+    return `### ${name}\n\n${description} (${facts.join('; ')})${ends}\n\n${table}`;
+  });
+  return `\n${sections.join('\n\n')}\n`;
+}
+
 const SECTIONS: readonly Section[] = [
   { path: 'docs/architecture.md', name: 'layers', body: layerTable },
+  { path: 'docs/sql.md', name: 'functions', body: functionTable },
+  { path: 'docs/sql.md', name: 'aggregates', body: aggregateTable },
+  { path: 'docs/connectors.md', name: 'common options', body: () => optionTable(COMMON_OPTIONS) },
+  { path: 'docs/connectors.md', name: 'connectors', body: connectorSections },
 ];
 
 /** The text with the section between its markers replaced; undefined when the markers are not there. */
@@ -35,11 +98,14 @@ export function withSection(text: string, name: string, body: string): string | 
 
 /** Documents whose made parts are not what the code says now, or lack their markers, with the right text. */
 export function outdatedDocuments(): { path: string; text: string | undefined }[] {
-  return SECTIONS.flatMap(({ path, name, body }) => {
+  return [...new Set(SECTIONS.map(({ path }) => path))].flatMap((path) => {
     const file = join(ROOT, path);
     if (!existsSync(file)) return [{ path, text: undefined }];
     const now = readFileSync(file, 'utf8');
-    const right = withSection(now, name, body());
+    const right = SECTIONS.filter((section) => section.path === path).reduce<string | undefined>(
+      (text, { name, body }) => (text === undefined ? undefined : withSection(text, name, body())),
+      now,
+    );
     return right === now ? [] : [{ path, text: right }];
   });
 }
