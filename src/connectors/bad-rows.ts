@@ -10,7 +10,9 @@ import type { RowProblem } from '../operators/operator.ts';
 /** Longest text of a row that is kept, in bytes. */
 const RAW_BYTES_MAX = 65_536;
 
-export type BadRows = { tag: 'problems'; problems: RowProblem[] } | { tag: 'failed'; report: ErrorReport };
+export type BadRows =
+  | { tag: 'problems'; problems: RowProblem[] }
+  | { tag: 'failed'; report: ErrorReport };
 
 /**
  * @param bytes the decoder's input
@@ -24,7 +26,10 @@ export function judgeBadRows(
 ): BadRows {
   const [first] = errors;
   if (first !== undefined && badData === 'fail') {
-    return { tag: 'failed', report: failReport(first.code, `${place(first)}: ${messageOf(first)}`, rawOf(bytes, first)) };
+    return {
+      tag: 'failed',
+      report: failReport(first.code, `${place(first)}: ${messageOf(first)}`, rawOf(bytes, first)),
+    };
   }
   const problems = errors.map((error): RowProblem => ({
     row: error.rowIndex,
@@ -37,7 +42,11 @@ export function judgeBadRows(
 }
 
 /** The report of a pipeline that a bad row stops. */
-export function failReport(code: DecodeError['code'], message: string, raw: string | null): ErrorReport {
+export function failReport(
+  code: DecodeError['code'],
+  message: string,
+  raw: string | null,
+): ErrorReport {
   return new EngineError(code, message, {
     ...(raw === null ? {} : { detail: `The row is: ${raw.slice(0, 500)}` }),
     hint: "Set bad_data = 'dead_letter' on the table to put such rows aside and go on.",
@@ -49,5 +58,7 @@ function messageOf(error: DecodeError): string {
 }
 
 function rawOf(bytes: Uint8Array, error: DecodeError): string {
-  return new TextDecoder().decode(bytes.subarray(error.start, Math.min(error.end, error.start + RAW_BYTES_MAX)));
+  return new TextDecoder().decode(
+    bytes.subarray(error.start, Math.min(error.end, error.start + RAW_BYTES_MAX)),
+  );
 }

@@ -16,7 +16,14 @@ import type { RowProblem } from '../operators/operator.ts';
 /** What a source wants to be read for it. */
 export type ReadRequest =
   /** Rows of an `http` table's log from `offset` (in rows); answers at once when there are any, else after `waitMs`. */
-  | { tag: 'log'; table: string; partition: number; offset: number; bytesMax: number; waitMs: number }
+  | {
+      tag: 'log';
+      table: string;
+      partition: number;
+      offset: number;
+      bytesMax: number;
+      waitMs: number;
+    }
   /** Bytes `[offset, offset + length)` of an object. */
   | { tag: 'object'; path: string; offset: number; length: number };
 
@@ -69,10 +76,21 @@ export interface Source {
 }
 
 /** Bytes to put aside for a later commit. Names carry the incarnation and epoch; nothing becomes visible. */
-export type StageRequest = { key: string; bytes: Uint8Array; rows: number; method: 'multipart' | 'object' };
+export type StageRequest = {
+  key: string;
+  bytes: Uint8Array;
+  rows: number;
+  method: 'multipart' | 'object';
+};
 
 /** What a staged write left behind; becomes the payload of a sink item. */
-export type StagedObject = { key: string; uploadId: string | null; etag: string; size: number; rows: number };
+export type StagedObject = {
+  key: string;
+  uploadId: string | null;
+  etag: string;
+  size: number;
+  rows: number;
+};
 
 export type SinkContext = {
   table: string;

@@ -15,7 +15,14 @@ const PARTITIONS: OptionDeclaration = {
   for: 'source',
 };
 
-const path = (doc: string): OptionDeclaration => ({ name: 'path', type: 'text', required: true, fallback: null, doc, for: 'both' });
+const path = (doc: string): OptionDeclaration => ({
+  name: 'path',
+  type: 'text',
+  required: true,
+  fallback: null,
+  doc,
+  for: 'both',
+});
 
 const http: ConnectorDeclaration = {
   name: 'http',
@@ -41,8 +48,24 @@ const impulse: ConnectorDeclaration = {
   parallel: true,
   formats: ['json'],
   options: [
-    { name: 'event_rate', type: 'number', required: true, fallback: null, min: 1e-6, doc: 'Rows per second, of all parts together.', for: 'source' },
-    { name: 'message_count', type: 'integer', required: false, fallback: null, min: 0, doc: 'Ends after so many rows; endless when absent.', for: 'source' },
+    {
+      name: 'event_rate',
+      type: 'number',
+      required: true,
+      fallback: null,
+      min: 1e-6,
+      doc: 'Rows per second, of all parts together.',
+      for: 'source',
+    },
+    {
+      name: 'message_count',
+      type: 'integer',
+      required: false,
+      fallback: null,
+      min: 0,
+      doc: 'Ends after so many rows; endless when absent.',
+      for: 'source',
+    },
     {
       name: 'event_time_interval',
       type: 'integer',
@@ -77,10 +100,42 @@ const nexmark: ConnectorDeclaration = {
       doc: 'Events per second, on the clock and in event time. When absent, event time has 10000 a second, and events come as fast as they can if their number is bounded.',
       for: 'source',
     },
-    { name: 'events', type: 'integer', required: false, fallback: null, min: 0, doc: 'Ends after so many events of all kinds; endless when absent.', for: 'source' },
-    { name: 'seed', type: 'integer', required: false, fallback: 0, doc: 'Equal seeds give equal events.', for: 'source' },
-    { name: 'table', type: 'choice', choices: NEXMARK_KINDS, required: false, fallback: null, doc: 'Only the events of one kind, as flat columns.', for: 'source' },
-    { name: 'out_of_order', type: 'integer', required: false, fallback: 1, min: 1, max: 100_000, doc: 'Shuffles the events within groups of this size.', for: 'source' },
+    {
+      name: 'events',
+      type: 'integer',
+      required: false,
+      fallback: null,
+      min: 0,
+      doc: 'Ends after so many events of all kinds; endless when absent.',
+      for: 'source',
+    },
+    {
+      name: 'seed',
+      type: 'integer',
+      required: false,
+      fallback: 0,
+      doc: 'Equal seeds give equal events.',
+      for: 'source',
+    },
+    {
+      name: 'table',
+      type: 'choice',
+      choices: NEXMARK_KINDS,
+      required: false,
+      fallback: null,
+      doc: 'Only the events of one kind, as flat columns.',
+      for: 'source',
+    },
+    {
+      name: 'out_of_order',
+      type: 'integer',
+      required: false,
+      fallback: 1,
+      min: 1,
+      max: 100_000,
+      doc: 'Shuffles the events within groups of this size.',
+      for: 'source',
+    },
     PARTITIONS,
   ],
 };

@@ -25,7 +25,12 @@ export class NdjsonSink implements Sink {
   #rows = 0;
   #nextIndex = 0;
 
-  constructor(context: SinkContext, method: StageRequest['method'], pieceBytesMax: number, nameOf: PieceName) {
+  constructor(
+    context: SinkContext,
+    method: StageRequest['method'],
+    pieceBytesMax: number,
+    nameOf: PieceName,
+  ) {
     this.#context = context;
     this.#encoder = new JsonEncoder(context.schema, context.format);
     this.#method = method;
@@ -36,7 +41,8 @@ export class NdjsonSink implements Sink {
   onBatch(batch: RecordBatch, epoch: number, output: SinkOutput): void {
     const { bytes, lines } = encodeLines(this.#encoder, this.#context, batch);
     if (bytes.length === 0) return;
-    if (this.#bytes > 0 && this.#bytes + bytes.length > this.#pieceBytesMax) this.#stage(epoch, output);
+    if (this.#bytes > 0 && this.#bytes + bytes.length > this.#pieceBytesMax)
+      this.#stage(epoch, output);
     this.#parts.push(bytes);
     this.#bytes += bytes.length;
     this.#rows += lines;
@@ -67,7 +73,11 @@ export class NdjsonSink implements Sink {
 }
 
 /** The batch as NDJSON: its rows, or changes when rows may be retracted. */
-export function encodeLines(encoder: JsonEncoder, context: SinkContext, batch: RecordBatch): { bytes: Uint8Array; lines: number } {
+export function encodeLines(
+  encoder: JsonEncoder,
+  context: SinkContext,
+  batch: RecordBatch,
+): { bytes: Uint8Array; lines: number } {
   if (!context.updating) return { bytes: encoder.encode(batch), lines: batch.rows };
   const bytes = encoder.encodeChanges(batch, context.keyColumns);
   let lines = 0;

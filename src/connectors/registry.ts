@@ -31,13 +31,15 @@ const SINKS: Readonly<Record<string, (context: SinkContext) => Sink>> = {
 export function makeSource(context: SourceContext): Source {
   const { connector } = context.spec.connector;
   const make = SOURCES[connector];
-  if (make === undefined) throw new EngineError('UNKNOWN_CONNECTOR', `there is no source connector "${connector}"`);
+  if (make === undefined)
+    throw new EngineError('UNKNOWN_CONNECTOR', `there is no source connector "${connector}"`);
   return make(context);
 }
 
 /** @throws UNKNOWN_CONNECTOR when no such sink exists: a graph of a newer version */
 export function makeSink(connector: string, context: SinkContext): Sink {
   const make = SINKS[connector];
-  if (make === undefined) throw new EngineError('UNKNOWN_CONNECTOR', `there is no sink connector "${connector}"`);
+  if (make === undefined)
+    throw new EngineError('UNKNOWN_CONNECTOR', `there is no sink connector "${connector}"`);
   return make(context);
 }

@@ -28,7 +28,8 @@ export class Filter extends StatelessOperator {
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     const errors = new RowErrors(batch.rows);
     const { indices, count } = this.#predicate(batch, errors);
-    if (errors.failed) output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
+    if (errors.failed)
+      output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
     output.emit(count === batch.rows ? batch : takeBatch(batch, indices, count));
   }
 }

@@ -16,7 +16,12 @@ import { filterBatch, sliceColumn } from '../batch/take.ts';
 import type { Field, Schema, SqlType } from '../batch/types.ts';
 import type { Accumulator } from '../expr/accumulator.ts';
 import { makeAccumulator } from '../expr/aggregate-registry.ts';
-import { compileExpr, compilePredicate, type CompiledExpr, type CompiledPredicate } from '../expr/compile.ts';
+import {
+  compileExpr,
+  compilePredicate,
+  type CompiledExpr,
+  type CompiledPredicate,
+} from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { allGroups, GroupIndex } from '../state/group-index.ts';
@@ -35,7 +40,10 @@ export type EvaluatedBatch = {
 
 export class GroupInputs {
   readonly #keys: readonly CompiledExpr[];
-  readonly #aggregates: readonly { args: readonly CompiledExpr[]; filter: CompiledPredicate | null }[];
+  readonly #aggregates: readonly {
+    args: readonly CompiledExpr[];
+    filter: CompiledPredicate | null;
+  }[];
   readonly #inputSchema: Schema;
 
   constructor(keys: readonly Expr[], aggregates: readonly AggregateCall[], inputSchema: Schema) {
@@ -110,7 +118,8 @@ export class GroupedAggregates {
       const inputs = evaluated.aggregates[at];
       assert(inputs !== undefined, 'inputs of every aggregate');
       const args = whole ? inputs.args : inputs.args.map((arg) => sliceColumn(arg, from, to));
-      const passed = inputs.passes === null ? groups : this.#onlyPassing(groups, inputs.passes, from, rows);
+      const passed =
+        inputs.passes === null ? groups : this.#onlyPassing(groups, inputs.passes, from, rows);
       accumulator.resize(this.index.count);
       accumulator.update(passed, rows, args, retract);
     });
@@ -126,14 +135,19 @@ export class GroupedAggregates {
 
   /** Keys, then accumulator states, of the given groups. */
   stateColumns(groups: Int32Array): Column[] {
-    return [...this.index.keyColumns(groups), ...this.accumulators.flatMap((each) => each.stateColumns(groups))];
+    return [
+      ...this.index.keyColumns(groups),
+      ...this.accumulators.flatMap((each) => each.stateColumns(groups)),
+    ];
   }
 
   stateSchema(): Schema {
     const field = (name: string, type: SqlType): Field => ({ name, type, nullable: true });
     return [
       ...this.#keyTypes.map((type, at) => field(`key${at}`, type)),
-      ...this.accumulators.flatMap((each, at) => each.stateTypes.map((type, part) => field(`state${at}_${part}`, type))),
+      ...this.accumulators.flatMap((each, at) =>
+        each.stateTypes.map((type, part) => field(`state${at}_${part}`, type)),
+      ),
     ];
   }
 

@@ -31,6 +31,12 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
 
 /** What arrives at port 0. */
 function inputSchema(operator: GraphOperator, graph: PhysicalGraph): Schema {
-  const edge = must(graph.edges.find((each) => each.to === operator.id), `an edge into ${operator.id}`);
-  return must(graph.operators.find((each) => each.id === edge.from), `operator ${edge.from}`).schema;
+  const edge = must(
+    graph.edges.find((each) => each.to === operator.id),
+    `an edge into ${operator.id}`,
+  );
+  return must(
+    graph.operators.find((each) => each.id === edge.from),
+    `operator ${edge.from}`,
+  ).schema;
 }

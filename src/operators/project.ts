@@ -27,7 +27,12 @@ export class Project extends StatelessOperator {
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     const errors = new RowErrors(batch.rows);
     const columns = this.#exprs.map((expr) => expr(batch, errors));
-    const projected: RecordBatch = { rows: batch.rows, columns, eventTime: batch.eventTime, retract: batch.retract };
+    const projected: RecordBatch = {
+      rows: batch.rows,
+      columns,
+      eventTime: batch.eventTime,
+      retract: batch.retract,
+    };
     if (!errors.failed) {
       output.emit(projected);
       return;

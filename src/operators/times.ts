@@ -9,7 +9,8 @@ export const timeAt = (words: Int32Array, row: number): number =>
   wordsToNumber(words[row * 2] as number, words[row * 2 + 1] as number);
 
 /** The words of the batch's event times, which must have been set. */
-export const timesOf = (batch: RecordBatch): Int32Array => must(batch.eventTime, 'event times of the batch').words;
+export const timesOf = (batch: RecordBatch): Int32Array =>
+  must(batch.eventTime, 'event times of the batch').words;
 
 /** The same time in every row. */
 export function constantTime(micros: number, rows: number): Int64Column {

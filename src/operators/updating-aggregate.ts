@@ -122,14 +122,17 @@ export class UpdatingAggregate implements Operator {
     const dirty = Int32Array.from(this.#dirty);
     this.#dirty = [];
     const step = LIMITS.batchRowsDefault >> 1;
-    for (let from = 0; from < dirty.length; from += step) this.#flushGroups(dirty.subarray(from, from + step), output);
+    for (let from = 0; from < dirty.length; from += step)
+      this.#flushGroups(dirty.subarray(from, from + step), output);
     const silent = this.#grouped.count - this.#outCount;
     if (silent > DEAD_GROUPS_MAX && silent > this.#outCount) this.#sweep();
   }
 
   #flushGroups(groups: Int32Array, output: Output): void {
     const errors = new RowErrors(groups.length);
-    const results = this.#grouped.accumulators.map((accumulator) => accumulator.results(groups, errors));
+    const results = this.#grouped.accumulators.map((accumulator) =>
+      accumulator.results(groups, errors),
+    );
     const before = this.#emitted.map((store) => store.gather(groups));
     // Rows of the output: index i < n is the old row of groups[i], index n + i its new row.
     const picked: number[] = [];
@@ -140,23 +143,40 @@ export class UpdatingAggregate implements Operator {
       if (errors.hasFailed(at)) continue;
       const wasOut = this.#isOut[group] === 1;
       const alive = (this.#rowCounts[group] as number) > 0 || this.#spec.keys.length === 0;
-      if (wasOut && alive && this.#emitted.every((store, part) => store.equals(group, must(results[part], 'a result'), at))) continue;
+      if (
+        wasOut &&
+        alive &&
+        this.#emitted.every((store, part) =>
+          store.equals(group, must(results[part], 'a result'), at),
+        )
+      )
+        continue;
       if (wasOut) picked.push(at);
       if (alive) picked.push(count + at);
       this.#outCount += Number(alive) - Number(wasOut);
       this.#isOut[group] = alive ? 1 : 0;
-      if (alive) this.#emitted.forEach((store, part) => store.set(group, must(results[part], 'a result'), at));
+      if (alive)
+        this.#emitted.forEach((store, part) =>
+          store.set(group, must(results[part], 'a result'), at),
+        );
     }
     this.#emit(groups, before, results, Int32Array.from(picked), output);
     if (errors.failed) output.fail(this.#problems(groups, results, errors));
   }
 
-  #emit(groups: Int32Array, before: readonly Column[], after: readonly Column[], picked: Int32Array, output: Output): void {
+  #emit(
+    groups: Int32Array,
+    before: readonly Column[],
+    after: readonly Column[],
+    picked: Int32Array,
+    output: Output,
+  ): void {
     if (picked.length === 0) return;
     const count = groups.length;
     const groupOfRow = picked.map((index) => groups[index % count] as number);
     const retract = new Uint8Array(picked.length);
-    for (let row = 0; row < picked.length; row++) retract[row] = (picked[row] as number) < count ? 1 : 0;
+    for (let row = 0; row < picked.length; row++)
+      retract[row] = (picked[row] as number) < count ? 1 : 0;
     const aggregates = before.map((old, at) =>
       takeColumn(concatColumns([old, must(after[at], 'a result')]), picked, picked.length),
     );
@@ -171,12 +191,17 @@ export class UpdatingAggregate implements Operator {
   #problems(groups: Int32Array, results: readonly Column[], errors: RowErrors): RowProblem[] {
     const columns = [...this.#grouped.index.keyColumns(groups), ...results];
     const batch: RecordBatch = { rows: groups.length, columns, eventTime: null, retract: null };
-    return errors.list.map((error) => ({ ...error, raw: rowJson(batch, this.#outputSchema, error.row) }));
+    return errors.list.map((error) => ({
+      ...error,
+      raw: rowJson(batch, this.#outputSchema, error.row),
+    }));
   }
 
   /** Forgets groups that have no rows and nothing out. */
   #sweep(): void {
-    const alive = allGroups(this.#grouped.count).filter((group) => this.#isOut[group] === 1 || this.#rowCounts[group] !== 0);
+    const alive = allGroups(this.#grouped.count).filter(
+      (group) => this.#isOut[group] === 1 || this.#rowCounts[group] !== 0,
+    );
     const stores = this.#emptyStores();
     stores.forEach((store, at) => {
       const values = must(this.#emitted[at], 'a store').gather(alive);
@@ -197,7 +222,13 @@ export class UpdatingAggregate implements Operator {
     const out = new Uint8Array(bitmapBytes(rows));
     for (let group = 0; group < rows; group++) if (this.#isOut[group] === 1) setBit(out, group);
     const columns: Column[] = [
-      { tag: 'float64', type: FLOAT64, length: rows, validity: null, values: this.#rowCounts.slice(0, rows) },
+      {
+        tag: 'float64',
+        type: FLOAT64,
+        length: rows,
+        validity: null,
+        values: this.#rowCounts.slice(0, rows),
+      },
       { tag: 'boolean', type: BOOLEAN, length: rows, validity: null, bits: out },
       ...this.#emitted.map((store) => store.gather(groups)),
       ...this.#grouped.stateColumns(groups),
@@ -205,10 +236,16 @@ export class UpdatingAggregate implements Operator {
     const schema: Schema = [
       { name: 'rows', type: FLOAT64, nullable: false },
       { name: 'out', type: BOOLEAN, nullable: false },
-      ...this.#spec.aggregates.map((call, at) => ({ name: `emitted${at}`, type: call.type, nullable: true })),
+      ...this.#spec.aggregates.map((call, at) => ({
+        name: `emitted${at}`,
+        type: call.type,
+        nullable: true,
+      })),
       ...this.#grouped.stateSchema(),
     ];
-    return [{ table: 'groups', schema, rows, columns, hashes: this.#grouped.index.hashesOf(groups) }];
+    return [
+      { table: 'groups', schema, rows, columns, hashes: this.#grouped.index.hashesOf(groups) },
+    ];
   }
 
   restore(tables: readonly StateTable[]): void {
@@ -217,14 +254,20 @@ export class UpdatingAggregate implements Operator {
       const [counts, out, ...rest] = table.columns;
       assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
       const emitted = rest.slice(0, this.#emitted.length);
-      const groups = this.#grouped.merge(rest.slice(this.#emitted.length), table.rows, table.hashes);
+      const groups = this.#grouped.merge(
+        rest.slice(this.#emitted.length),
+        table.rows,
+        table.hashes,
+      );
       this.#makeRoom();
       for (let row = 0; row < table.rows; row++) {
         const group = groups[row] as number;
         this.#rowCounts[group] = counts.values[row] as number;
         this.#isOut[group] = bitAt(out.bits, row) ? 1 : 0;
         this.#outCount += this.#isOut[group] as number;
-        this.#emitted.forEach((store, at) => store.set(group, must(emitted[at], 'an emitted column'), row));
+        this.#emitted.forEach((store, at) =>
+          store.set(group, must(emitted[at], 'an emitted column'), row),
+        );
       }
     }
   }

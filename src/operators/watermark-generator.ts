@@ -70,7 +70,13 @@ export class WatermarkGenerator {
     this.#idleMs = spec?.idleMs ?? null;
     this.#idleAdvanceMs = spec?.idleAdvanceMs ?? null;
     for (const partition of partitions) {
-      this.#partitions.set(partition, { watermark: null, base: null, heardMs: null, idle: false, ended: false });
+      this.#partitions.set(partition, {
+        watermark: null,
+        base: null,
+        heardMs: null,
+        idle: false,
+        ended: false,
+      });
     }
     this.#merge();
   }
@@ -87,7 +93,12 @@ export class WatermarkGenerator {
   }
 
   status(): Map<number, PartitionStatus> {
-    return new Map([...this.#partitions].map(([number, { watermark, idle, ended }]) => [number, { watermark, idle, ended }]));
+    return new Map(
+      [...this.#partitions].map(([number, { watermark, idle, ended }]) => [
+        number,
+        { watermark, idle, ended },
+      ]),
+    );
   }
 
   /**
@@ -95,7 +106,11 @@ export class WatermarkGenerator {
    *
    * @returns segments in row order; announce each `watermarkBefore` ahead of its rows, and `watermark` after the last
    */
-  onBatch(partition: number, batch: RecordBatch, nowMs: number): { segments: Segment[]; problems: RowProblem[] } {
+  onBatch(
+    partition: number,
+    batch: RecordBatch,
+    nowMs: number,
+  ): { segments: Segment[]; problems: RowProblem[] } {
     const state = must(this.#partitions.get(partition), `partition ${partition}`);
     assert(!state.ended, 'an ended partition has no rows');
     state.heardMs = nowMs;
@@ -107,7 +122,10 @@ export class WatermarkGenerator {
     return { segments, problems: timed.problems };
   }
 
-  #withTimes(batch: RecordBatch, nowMs: number): { rows: RecordBatch; watermarks: Int64Column; problems: RowProblem[] } {
+  #withTimes(
+    batch: RecordBatch,
+    nowMs: number,
+  ): { rows: RecordBatch; watermarks: Int64Column; problems: RowProblem[] } {
     if (this.#eventTime === null || this.#watermark === null) {
       const eventTime = batch.eventTime ?? constantTime(nowMs * 1000, batch.rows);
       return { rows: { ...batch, eventTime }, watermarks: eventTime, problems: [] };
@@ -138,7 +156,8 @@ export class WatermarkGenerator {
         const before = own < others ? own : others;
         const time = timeAt(times, row);
         if (time < before && (announced === null || before > announced)) {
-          if (row > from) segments.push({ batch: sliceBatch(batch, from, row), watermarkBefore: announced });
+          if (row > from)
+            segments.push({ batch: sliceBatch(batch, from, row), watermarkBefore: announced });
           announced = before;
           from = row;
         }
@@ -146,7 +165,10 @@ export class WatermarkGenerator {
       const value = timeAt(watermarks.words, row) - lag;
       if (own === null || value > own) own = value;
     }
-    segments.push({ batch: from === 0 ? batch : sliceBatch(batch, from, batch.rows), watermarkBefore: announced });
+    segments.push({
+      batch: from === 0 ? batch : sliceBatch(batch, from, batch.rows),
+      watermarkBefore: announced,
+    });
     state.watermark = own;
     return segments;
   }
@@ -174,9 +196,14 @@ export class WatermarkGenerator {
       partition.heardMs ??= nowMs;
       const silentMs = nowMs - partition.heardMs;
       if (this.#idleMs !== null && silentMs >= this.#idleMs) partition.idle = true;
-      if (this.#idleAdvanceMs !== null && partition.base !== null && silentMs > this.#idleAdvanceMs) {
+      if (
+        this.#idleAdvanceMs !== null &&
+        partition.base !== null &&
+        silentMs > this.#idleAdvanceMs
+      ) {
         const advanced = partition.base + (silentMs - this.#idleAdvanceMs) * 1000;
-        if (partition.watermark === null || advanced > partition.watermark) partition.watermark = advanced;
+        if (partition.watermark === null || advanced > partition.watermark)
+          partition.watermark = advanced;
       }
     }
     this.#merge();
@@ -187,14 +214,18 @@ export class WatermarkGenerator {
     const active = open.filter((partition) => !partition.idle);
     let merged: Watermark | null;
     if (open.length === 0) merged = Infinity;
-    else if (active.length > 0) merged = active.some((each) => each.watermark === null) ? null : extreme(active, Math.min);
+    else if (active.length > 0)
+      merged = active.some((each) => each.watermark === null) ? null : extreme(active, Math.min);
     else merged = extreme(open, Math.max);
     if (merged !== null && (this.#merged === null || merged > this.#merged)) this.#merged = merged;
   }
 
   snapshot(): WatermarkState {
     return Object.fromEntries(
-      [...this.#partitions].map(([number, { watermark, ended }]) => [String(number), ended ? 'end' : watermark]),
+      [...this.#partitions].map(([number, { watermark, ended }]) => [
+        String(number),
+        ended ? 'end' : watermark,
+      ]),
     );
   }
 
@@ -213,8 +244,13 @@ export class WatermarkGenerator {
   }
 }
 
-function extreme(partitions: readonly Partition[], choose: (...values: number[]) => number): Watermark | null {
-  const known = partitions.map((partition) => partition.watermark).filter((watermark) => watermark !== null);
+function extreme(
+  partitions: readonly Partition[],
+  choose: (...values: number[]) => number,
+): Watermark | null {
+  const known = partitions
+    .map((partition) => partition.watermark)
+    .filter((watermark) => watermark !== null);
   return known.length === 0 ? null : choose(...known);
 }
 
@@ -225,5 +261,6 @@ function timeColumn(column: { tag: string }): Int64Column {
 
 function failNulls(column: Int64Column, rows: number, errors: RowErrors, message: string): void {
   if (column.validity === null) return;
-  for (let row = 0; row < rows; row++) if (!isValid(column, row)) errors.fail(row, 'NULL_VIOLATION', message);
+  for (let row = 0; row < rows; row++)
+    if (!isValid(column, row)) errors.fail(row, 'NULL_VIOLATION', message);
 }

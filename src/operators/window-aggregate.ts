@@ -58,7 +58,9 @@ export class WindowAggregate implements Operator {
     const onTime = this.#withoutLate(batch, output);
     if (onTime.rows === 0) return;
     const evaluated = this.#inputs.evaluate(this.#nearlyOrdered(onTime), output);
-    this.#forEachRun(evaluated.batch, (start, from, to) => this.#update(start, evaluated, from, to));
+    this.#forEachRun(evaluated.batch, (start, from, to) =>
+      this.#update(start, evaluated, from, to),
+    );
   }
 
   #startOf(micros: number): number {
@@ -73,7 +75,9 @@ export class WindowAggregate implements Operator {
     let keep: Uint8Array | null = null;
     const late: RowProblem[] = [];
     // Everything at or after this lies in a window that is still open.
-    const open = Number.isFinite(this.#watermark) ? this.#startOf(this.#watermark) : this.#watermark;
+    const open = Number.isFinite(this.#watermark)
+      ? this.#startOf(this.#watermark)
+      : this.#watermark;
     for (let row = 0; row < batch.rows; row++) {
       const micros = timeAt(words, row);
       if (micros >= open) continue;
@@ -175,7 +179,12 @@ export class WindowAggregate implements Operator {
       if (source.tag === 'aggregate') return must(results[source.index], 'an aggregate column');
       return windowColumn(start, end, rows);
     });
-    const batch: RecordBatch = { rows, columns, eventTime: constantTime(end - 1, rows), retract: null };
+    const batch: RecordBatch = {
+      rows,
+      columns,
+      eventTime: constantTime(end - 1, rows),
+      retract: null,
+    };
     if (!errors.failed) {
       output.emit(batch);
       return;
@@ -194,7 +203,10 @@ export class WindowAggregate implements Operator {
     if (first === undefined) return [];
     const parts = open.map(([start, window]) => {
       const groups = allGroups(window.count);
-      return { columns: [constantTime(start, groups.length), ...window.stateColumns(groups)], hashes: window.index.hashesOf(groups) };
+      return {
+        columns: [constantTime(start, groups.length), ...window.stateColumns(groups)],
+        hashes: window.index.hashesOf(groups),
+      };
     });
     const rows = parts.reduce((sum, part) => sum + part.hashes.length, 0);
     const hashes = new Uint32Array(rows);
@@ -203,8 +215,13 @@ export class WindowAggregate implements Operator {
       hashes.set(part.hashes, at);
       at += part.hashes.length;
     }
-    const schema: Schema = [{ name: 'window_start', type: TIMESTAMP, nullable: false }, ...first[1].stateSchema()];
-    const columns = schema.map((_, column) => concatColumns(parts.map((part) => must(part.columns[column], 'a state column'))));
+    const schema: Schema = [
+      { name: 'window_start', type: TIMESTAMP, nullable: false },
+      ...first[1].stateSchema(),
+    ];
+    const columns = schema.map((_, column) =>
+      concatColumns(parts.map((part) => must(part.columns[column], 'a state column'))),
+    );
     return [{ table: 'windows', schema, rows, columns, hashes }];
   }
 
@@ -221,7 +238,9 @@ export class WindowAggregate implements Operator {
       }
       for (const [start, rows] of rowsByStart) {
         const indices = Int32Array.from(rows);
-        const columns = table.columns.slice(1).map((column) => takeColumn(column, indices, rows.length));
+        const columns = table.columns
+          .slice(1)
+          .map((column) => takeColumn(column, indices, rows.length));
         const hashes = Uint32Array.from(rows, (row) => table.hashes[row] as number);
         this.#windowAt(start).merge(columns, rows.length, hashes);
       }
@@ -245,7 +264,13 @@ const modulo = (value: number, divisor: number): number => ((value % divisor) + 
 
 function windowColumn(start: number, end: number, rows: number): Column {
   assert(WINDOW.tag === 'struct', 'a window is a struct');
-  return { tag: 'struct', type: WINDOW, length: rows, validity: null, children: [constantTime(start, rows), constantTime(end, rows)] };
+  return {
+    tag: 'struct',
+    type: WINDOW,
+    length: rows,
+    validity: null,
+    children: [constantTime(start, rows), constantTime(end, rows)],
+  };
 }
 
 function lateMessage(micros: number, end: number, watermark: Watermark): string {

@@ -10,8 +10,17 @@
  * Failure: none; a column of another type is a bug.
  */
 import { assert, unreachable } from '../base/assert.ts';
-import { bitAt, bitmapBytes, isValid, setBit, type Column, type StructColumn, type TextColumn } from '../batch/column.ts';
+import {
+  bitAt,
+  bitmapBytes,
+  isValid,
+  setBit,
+  type Column,
+  type StructColumn,
+} from '../batch/column.ts';
 import type { SqlType } from '../batch/types.ts';
+import { grown, Presence, wider } from './growth.ts';
+import { TextStore } from './text-store.ts';
 
 export interface ColumnStore {
   readonly type: SqlType;
@@ -49,52 +58,6 @@ export function makeColumnStore(type: SqlType): ColumnStore {
   }
 }
 
-const ROOM_MIN = 16;
-
-const grown = (have: number, need: number): number => Math.max(have * 2, need, ROOM_MIN);
-
-function wider<T extends Int32Array | Float64Array | Uint8Array>(make: new (length: number) => T, from: T, length: number): T {
-  const to = new make(length);
-  to.set(from as never);
-  return to;
-}
-
-/** Which values are present; costs nothing until the first NULL. */
-class Presence {
-  #absent: Uint8Array | null = null;
-
-  mark(index: number, present: boolean): void {
-    if (this.#absent === null) {
-      if (present) return;
-      this.#absent = new Uint8Array(grown(0, index + 1));
-    }
-    if (index >= this.#absent.length) {
-      if (present) return;
-      this.#absent = wider(Uint8Array, this.#absent, grown(this.#absent.length, index + 1));
-    }
-    this.#absent[index] = present ? 0 : 1;
-  }
-
-  has(index: number): boolean {
-    return this.#absent === null || this.#absent[index] !== 1;
-  }
-
-  gather(indices: Int32Array): Uint8Array | null {
-    if (this.#absent === null) return null;
-    const validity = new Uint8Array(bitmapBytes(indices.length));
-    let absent = 0;
-    for (let at = 0; at < indices.length; at++) {
-      if (this.has(indices[at] as number)) setBit(validity, at);
-      else absent++;
-    }
-    return absent === 0 ? null : validity;
-  }
-
-  bytes(): number {
-    return this.#absent?.length ?? 0;
-  }
-}
-
 /** Integers, timestamps and decimals: `width` 32-bit words a value. */
 class WordStore implements ColumnStore {
   readonly type: SqlType;
@@ -110,7 +73,8 @@ class WordStore implements ColumnStore {
 
   append(column: Column, row: number): void {
     const need = (this.length + 1) * this.#width;
-    if (need > this.#words.length) this.#words = wider(Int32Array, this.#words, grown(this.#words.length, need));
+    if (need > this.#words.length)
+      this.#words = wider(Int32Array, this.#words, grown(this.#words.length, need));
     this.set(this.length++, column, row);
   }
 
@@ -143,7 +107,8 @@ class WordStore implements ColumnStore {
     const words = new Int32Array(indices.length * width);
     for (let at = 0; at < indices.length; at++) {
       const from = (indices[at] as number) * width;
-      for (let word = 0; word < width; word++) words[at * width + word] = this.#words[from + word] as number;
+      for (let word = 0; word < width; word++)
+        words[at * width + word] = this.#words[from + word] as number;
     }
     const length = indices.length;
     const validity = this.#presence.gather(indices);
@@ -159,7 +124,8 @@ class WordStore implements ColumnStore {
 }
 
 function wordsOf(column: Column): Int32Array {
-  if (column.tag === 'int64' || column.tag === 'timestamp' || column.tag === 'decimal') return column.words;
+  if (column.tag === 'int64' || column.tag === 'timestamp' || column.tag === 'decimal')
+    return column.words;
   assert(column.tag === 'int32', `a store of integers got a ${column.tag} column`);
   return column.values;
 }
@@ -200,7 +166,8 @@ class FloatStore implements ColumnStore {
 
   gather(indices: Int32Array): Column {
     const values = new Float64Array(indices.length);
-    for (let at = 0; at < indices.length; at++) values[at] = this.#values[indices[at] as number] as number;
+    for (let at = 0; at < indices.length; at++)
+      values[at] = this.#values[indices[at] as number] as number;
     const validity = this.#presence.gather(indices);
     return { tag: 'float64', type: this.type, length: indices.length, validity, values };
   }
@@ -244,7 +211,8 @@ class BooleanStore implements ColumnStore {
 
   gather(indices: Int32Array): Column {
     const bits = new Uint8Array(bitmapBytes(indices.length));
-    for (let at = 0; at < indices.length; at++) if (this.#values[indices[at] as number] === 1) setBit(bits, at);
+    for (let at = 0; at < indices.length; at++)
+      if (this.#values[indices[at] as number] === 1) setBit(bits, at);
     const validity = this.#presence.gather(indices);
     return { tag: 'boolean', type: this.type, length: indices.length, validity, bits };
   }
@@ -252,119 +220,6 @@ class BooleanStore implements ColumnStore {
   bytes(): number {
     return this.#values.length + this.#presence.bytes();
   }
-}
-
-/** Garbage below this is never worth a compaction. */
-const TEXT_GARBAGE_BYTES_MIN = 65_536;
-
-/** Text lies in one arena; `set` leaves the old bytes behind until garbage outweighs what is alive. */
-class TextStore implements ColumnStore {
-  readonly type: SqlType;
-  readonly #presence = new Presence();
-  #starts = new Int32Array(0);
-  #lengths = new Int32Array(0);
-  #arena = new Uint8Array(0);
-  #used = 0;
-  #garbage = 0;
-  length = 0;
-
-  constructor(type: SqlType) {
-    this.type = type;
-  }
-
-  append(column: Column, row: number): void {
-    if (this.length === this.#starts.length) {
-      const room = grown(this.length, this.length + 1);
-      this.#starts = wider(Int32Array, this.#starts, room);
-      this.#lengths = wider(Int32Array, this.#lengths, room);
-    }
-    this.#lengths[this.length] = 0;
-    this.set(this.length++, column, row);
-  }
-
-  set(index: number, column: Column, row: number): void {
-    const text = textOf(column);
-    const present = isValid(column, row);
-    this.#presence.mark(index, present);
-    this.#garbage += this.#lengths[index] as number;
-    const start = present ? (text.offsets[row] as number) : 0;
-    const size = present ? (text.offsets[row + 1] as number) - start : 0;
-    this.#lengths[index] = 0;
-    if (this.#used + size > this.#arena.length) this.#makeRoom(size);
-    copyBytes(text.bytes, start, this.#arena, this.#used, size);
-    this.#starts[index] = this.#used;
-    this.#lengths[index] = size;
-    this.#used += size;
-  }
-
-  #makeRoom(size: number): void {
-    const alive = this.#used - this.#garbage;
-    const compact = this.#garbage > TEXT_GARBAGE_BYTES_MIN && this.#garbage > alive;
-    const need = (compact ? alive : this.#used) + size;
-    const arena = new Uint8Array(grown(compact ? alive : this.#arena.length, need));
-    if (!compact) {
-      arena.set(this.#arena.subarray(0, this.#used));
-      this.#arena = arena;
-      return;
-    }
-    let used = 0;
-    for (let index = 0; index < this.length; index++) {
-      const bytes = this.#lengths[index] as number;
-      copyBytes(this.#arena, this.#starts[index] as number, arena, used, bytes);
-      this.#starts[index] = used;
-      used += bytes;
-    }
-    this.#arena = arena;
-    this.#used = used;
-    this.#garbage = 0;
-  }
-
-  equals(index: number, column: Column, row: number): boolean {
-    const text = textOf(column);
-    const present = text.validity === null || bitAt(text.validity, row);
-    if (this.#presence.has(index) !== present) return false;
-    if (!present) return true;
-    const there = text.offsets[row] as number;
-    const size = (text.offsets[row + 1] as number) - there;
-    if (this.#lengths[index] !== size) return false;
-    const here = this.#starts[index] as number;
-    for (let at = 0; at < size; at++) if (this.#arena[here + at] !== text.bytes[there + at]) return false;
-    return true;
-  }
-
-  gather(indices: Int32Array): Column {
-    const offsets = new Int32Array(indices.length + 1);
-    let size = 0;
-    for (let at = 0; at < indices.length; at++) {
-      size += this.#lengths[indices[at] as number] as number;
-      offsets[at + 1] = size;
-    }
-    const bytes = new Uint8Array(size);
-    for (let at = 0; at < indices.length; at++) {
-      const index = indices[at] as number;
-      copyBytes(this.#arena, this.#starts[index] as number, bytes, offsets[at] as number, this.#lengths[index] as number);
-    }
-    const validity = this.#presence.gather(indices);
-    return { tag: 'text', type: this.type, length: indices.length, validity, offsets, bytes };
-  }
-
-  bytes(): number {
-    return this.#arena.length + this.#starts.byteLength * 2 + this.#presence.bytes();
-  }
-}
-
-function textOf(column: Column): TextColumn {
-  assert(column.tag === 'text', `a store of text got a ${column.tag} column`);
-  return column;
-}
-
-/** Short copies byte by byte: a typed array view per value costs more than the bytes. */
-function copyBytes(source: Uint8Array, start: number, target: Uint8Array, at: number, size: number): void {
-  if (size > 64) {
-    target.set(source.subarray(start, start + size), at);
-    return;
-  }
-  for (let index = 0; index < size; index++) target[at + index] = source[start + index] as number;
 }
 
 class StructStore implements ColumnStore {
@@ -394,12 +249,21 @@ class StructStore implements ColumnStore {
     const struct = structOf(column);
     const present = isValid(column, row);
     if (this.#presence.has(index) !== present) return false;
-    return !present || this.#children.every((child, at) => child.equals(index, struct.children[at] as Column, row));
+    return (
+      !present ||
+      this.#children.every((child, at) => child.equals(index, struct.children[at] as Column, row))
+    );
   }
 
   gather(indices: Int32Array): Column {
     const children = this.#children.map((child) => child.gather(indices));
-    return { tag: 'struct', type: this.type, length: indices.length, validity: this.#presence.gather(indices), children };
+    return {
+      tag: 'struct',
+      type: this.type,
+      length: indices.length,
+      validity: this.#presence.gather(indices),
+      children,
+    };
   }
 
   bytes(): number {

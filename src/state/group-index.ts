@@ -40,7 +40,12 @@ export class GroupIndex {
    * @param columns one column per key type; no columns at all means one group for every row
    * @param hashes routing hash of each row's key
    */
-  lookupOrInsert(columns: readonly Column[], rows: number, hashes: Uint32Array, out: Int32Array): void {
+  lookupOrInsert(
+    columns: readonly Column[],
+    rows: number,
+    hashes: Uint32Array,
+    out: Int32Array,
+  ): void {
     assert(columns.length === this.#keys.length, 'one column per key');
     for (let row = 0; row < rows; row++) out[row] = this.#find(columns, row, hashes[row] as number);
   }
@@ -58,7 +63,8 @@ export class GroupIndex {
 
   #sameKey(group: number, columns: readonly Column[], row: number): boolean {
     for (let key = 0; key < columns.length; key++) {
-      if (!(this.#keys[key] as ColumnStore).equals(group, columns[key] as Column, row)) return false;
+      if (!(this.#keys[key] as ColumnStore).equals(group, columns[key] as Column, row))
+        return false;
     }
     return true;
   }
@@ -97,7 +103,8 @@ export class GroupIndex {
 
   hashesOf(groups: Int32Array): Uint32Array {
     const hashes = new Uint32Array(groups.length);
-    for (let at = 0; at < groups.length; at++) hashes[at] = this.#hashes[groups[at] as number] as number;
+    for (let at = 0; at < groups.length; at++)
+      hashes[at] = this.#hashes[groups[at] as number] as number;
     return hashes;
   }
 

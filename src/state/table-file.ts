@@ -39,7 +39,9 @@ export function encodeStateTable(table: StateTable): Uint8Array {
   const batch = batchOf(table);
   const chunks: Uint8Array[] = [];
   for (let from = 0; from < table.rows; from += CHUNK_ROWS) {
-    chunks.push(encodeBatch(schema, sliceBatch(batch, from, Math.min(from + CHUNK_ROWS, table.rows))));
+    chunks.push(
+      encodeBatch(schema, sliceBatch(batch, from, Math.min(from + CHUNK_ROWS, table.rows))),
+    );
   }
   const header: Header = {
     table: table.table,
@@ -87,7 +89,13 @@ export function decodeStateTable(bytes: Uint8Array, range: KeyRange): StateTable
 function batchOf(table: StateTable): RecordBatch {
   assert(table.hashes.length >= table.rows, 'a hash for every row');
   const hashes = new Int32Array(table.hashes.buffer, table.hashes.byteOffset, table.rows);
-  const column: Column = { tag: 'int32', type: INT32, length: table.rows, validity: null, values: hashes };
+  const column: Column = {
+    tag: 'int32',
+    type: INT32,
+    length: table.rows,
+    validity: null,
+    values: hashes,
+  };
   return { rows: table.rows, columns: [...table.columns, column], eventTime: null, retract: null };
 }
 
@@ -112,7 +120,13 @@ function hashColumn(batch: RecordBatch): Int32Array {
 function tableOf(header: Header, parts: readonly RecordBatch[]): StateTable {
   const { table, schema } = header;
   if (parts.length === 0) {
-    return { table, schema, rows: 0, columns: schema.map((field) => emptyColumn(field.type)), hashes: new Uint32Array(0) };
+    return {
+      table,
+      schema,
+      rows: 0,
+      columns: schema.map((field) => emptyColumn(field.type)),
+      hashes: new Uint32Array(0),
+    };
   }
   const batch = parts.length === 1 ? (parts[0] as RecordBatch) : concatBatches(parts);
   const hashes = Uint32Array.from(hashColumn(batch).subarray(0, batch.rows));
@@ -124,7 +138,8 @@ function readHeader(bytes: Uint8Array): Header {
     throw corrupt('it does not begin like one');
   }
   const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true);
-  if (version !== VERSION) throw corrupt(`it has version ${version}, this code reads version ${VERSION}`);
+  if (version !== VERSION)
+    throw corrupt(`it has version ${version}, this code reads version ${VERSION}`);
   const head = bytes.subarray(PREAMBLE_BYTES, PREAMBLE_BYTES + headerBytes(bytes));
   try {
     return JSON.parse(new TextDecoder().decode(head)) as Header;
@@ -133,7 +148,8 @@ function readHeader(bytes: Uint8Array): Header {
   }
 }
 
-const headerBytes = (bytes: Uint8Array): number => new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
+const headerBytes = (bytes: Uint8Array): number =>
+  new DataView(bytes.buffer, bytes.byteOffset).getUint32(12, true);
 
 const padded = (size: number): number => (size + 7) & ~7;
 

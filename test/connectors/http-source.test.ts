@@ -26,15 +26,32 @@ function append(log: LogStore, lines: readonly string[]): void {
 }
 
 /** Answers reads as the log's object would, a few bytes at a time. */
-const logReader = (logs: readonly LogStore[], bytesMax: number): Reader => (request) => {
-  if (request.tag !== 'log' || request.table !== 't') throw new Error('another read was expected');
-  const read = (logs[request.partition] as LogStore).read(request.offset, Math.min(bytesMax, request.bytesMax));
-  if (read.tag === 'rows') return { tag: 'log', firstOffset: read.firstOffset, rows: read.rows, bytes: read.bytes, endOffset: read.endOffset };
-  return { tag: 'missing', path: 't' };
-};
+const logReader =
+  (logs: readonly LogStore[], bytesMax: number): Reader =>
+  (request) => {
+    if (request.tag !== 'log' || request.table !== 't')
+      throw new Error('another read was expected');
+    const read = (logs[request.partition] as LogStore).read(
+      request.offset,
+      Math.min(bytesMax, request.bytesMax),
+    );
+    if (read.tag === 'rows')
+      return {
+        tag: 'log',
+        firstOffset: read.firstOffset,
+        rows: read.rows,
+        bytes: read.bytes,
+        endOffset: read.endOffset,
+      };
+    return { tag: 'missing', path: 't' };
+  };
 
 /** Polls until so many rows have been given, good or bad: the source itself never ends. */
-function drainAll(source: Source, read: Reader, rows: number): { given: Given[]; failed: ErrorReport | null } {
+function drainAll(
+  source: Source,
+  read: Reader,
+  rows: number,
+): { given: Given[]; failed: ErrorReport | null } {
   const given: Given[] = [];
   for (let seen = 0, polls = 0; seen < rows && polls < 2000; polls++) {
     const step = source.poll(0);
@@ -49,35 +66,62 @@ function drainAll(source: Source, read: Reader, rows: number): { given: Given[];
 }
 
 const make = (badData: FormatSpec['badData'], partitions: number, rest = {}) =>
-  makeSource(contextOf('http', { partitions }, SCHEMA, { batchRows: 3, spec: { format: { ...JSON_FORMAT, badData } }, ...rest }));
+  makeSource(
+    contextOf('http', { partitions }, SCHEMA, {
+      batchRows: 3,
+      spec: { format: { ...JSON_FORMAT, badData } },
+      ...rest,
+    }),
+  );
 
 test('the rows of every partition come once and in order, and replay from any snapshot gives the rest again', () => {
-  const partsArbitrary = fc.array(fc.array(fc.oneof({ weight: 6, arbitrary: fc.nat().map((i) => `{"i":${i}}`) }, { weight: 1, arbitrary: fc.constant('{"i":"x"}') }), { maxLength: 20 }), { minLength: 1, maxLength: 3 });
+  const partsArbitrary = fc.array(
+    fc.array(
+      fc.oneof(
+        { weight: 6, arbitrary: fc.nat().map((i) => `{"i":${i}}`) },
+        { weight: 1, arbitrary: fc.constant('{"i":"x"}') },
+      ),
+      { maxLength: 20 },
+    ),
+    { minLength: 1, maxLength: 3 },
+  );
   fc.assert(
-    fc.property(partsArbitrary, fc.integer({ min: 1, max: 60 }), fc.nat({ max: 8 }), (parts, bytesMax, stop) => {
-      const logs = parts.map((lines) => {
-        const log = makeLog();
-        if (lines.length > 0) append(log, lines);
-        return log;
-      });
-      const read = logReader(logs, bytesMax);
-      const total = parts.flat().length;
-      const source = make('dead_letter', parts.length);
-      const head = drainAll(source, read, Math.min(stop, total)).given;
-      const left = total - head.reduce((sum, each) => sum + each.batch.rows + each.problems.length, 0);
-      const resumed = restored(() => make('dead_letter', parts.length), source.snapshot());
-      for (const each of [source, resumed]) {
-        const given = [...head, ...drainAll(each, read, left).given];
-        parts.forEach((lines, partition) => {
-          const mine = given.filter((step) => step.partition === partition);
-          const good = lines.filter((line) => !line.includes('x')).map((line) => BigInt((JSON.parse(line) as { i: number }).i));
-          expect(rowsGiven(mine, SCHEMA).map((row) => row['i'])).toEqual(good);
-          const bad = lines.flatMap((line, at) => (line.includes('x') ? [at] : []));
-          mine.flatMap((step) => step.problems).forEach((problem, at) => expect(problem.message).toContain(`row ${bad[at]} of t`));
+    fc.property(
+      partsArbitrary,
+      fc.integer({ min: 1, max: 60 }),
+      fc.nat({ max: 8 }),
+      (parts, bytesMax, stop) => {
+        const logs = parts.map((lines) => {
+          const log = makeLog();
+          if (lines.length > 0) append(log, lines);
+          return log;
         });
-        expect(each.snapshot()).toEqual(Object.fromEntries(parts.map((lines, at) => [String(at), lines.length])));
-      }
-    }),
+        const read = logReader(logs, bytesMax);
+        const total = parts.flat().length;
+        const source = make('dead_letter', parts.length);
+        const head = drainAll(source, read, Math.min(stop, total)).given;
+        const left =
+          total - head.reduce((sum, each) => sum + each.batch.rows + each.problems.length, 0);
+        const resumed = restored(() => make('dead_letter', parts.length), source.snapshot());
+        for (const each of [source, resumed]) {
+          const given = [...head, ...drainAll(each, read, left).given];
+          parts.forEach((lines, partition) => {
+            const mine = given.filter((step) => step.partition === partition);
+            const good = lines
+              .filter((line) => !line.includes('x'))
+              .map((line) => BigInt((JSON.parse(line) as { i: number }).i));
+            expect(rowsGiven(mine, SCHEMA).map((row) => row['i'])).toEqual(good);
+            const bad = lines.flatMap((line, at) => (line.includes('x') ? [at] : []));
+            mine
+              .flatMap((step) => step.problems)
+              .forEach((problem, at) => expect(problem.message).toContain(`row ${bad[at]} of t`));
+          });
+          expect(each.snapshot()).toEqual(
+            Object.fromEntries(parts.map((lines, at) => [String(at), lines.length])),
+          );
+        }
+      },
+    ),
     { numRuns: 150 },
   );
 });
@@ -85,10 +129,19 @@ test('the rows of every partition come once and in order, and replay from any sn
 test('a quiet log is asked once and then waited for', () => {
   const log = makeLog();
   const source = make('fail', 1);
-  expect(source.poll(0)).toMatchObject({ tag: 'read', request: { tag: 'log', table: 't', offset: 0 } });
+  expect(source.poll(0)).toMatchObject({
+    tag: 'read',
+    request: { tag: 'log', table: 't', offset: 0 },
+  });
   expect(source.poll(0)).toEqual({ tag: 'wait', untilMs: null });
   append(log, ['{"i":1}']);
-  source.onRead(0, logReader([log], 100)({ tag: 'log', table: 't', partition: 0, offset: 0, bytesMax: 100, waitMs: 0 }));
+  source.onRead(
+    0,
+    logReader(
+      [log],
+      100,
+    )({ tag: 'log', table: 't', partition: 0, offset: 0, bytesMax: 100, waitMs: 0 }),
+  );
   const steps = [source.poll(0), source.poll(0)];
   expect(steps.find((step) => step.tag === 'read')).toMatchObject({ request: { offset: 1 } });
   expect(steps.find((step) => step.tag === 'batch')).toMatchObject({ batch: { rows: 1 } });
@@ -98,7 +151,11 @@ test('a quiet log is asked once and then waited for', () => {
 test('bad_data = fail stops at the bad row and names it', () => {
   const log = makeLog();
   append(log, ['{"i":1}', '{"i":', '{"i":3}']);
-  const { failed } = drainAll(make('fail', 2, { subtask: 0, parallelism: 2 }), logReader([log], 1000), 3);
+  const { failed } = drainAll(
+    make('fail', 2, { subtask: 0, parallelism: 2 }),
+    logReader([log], 1000),
+    3,
+  );
   expect(failed).toMatchObject({ code: 'PARSE_ERROR' });
   expect(failed?.message).toContain('row 1 of t, partition 0');
 });
@@ -108,10 +165,18 @@ test('a log that has lost the rows asked for fails the source instead of skippin
   append(log, ['{"i":1}']);
   log.trim(1, 0);
   append(log, ['{"i":2}']);
-  expect(drain(make('drop', 1), logReader([log], 100), still).failed).toMatchObject({ code: 'SOURCE_MISSING' });
+  expect(drain(make('drop', 1), logReader([log], 100), still).failed).toMatchObject({
+    code: 'SOURCE_MISSING',
+  });
   const ahead = make('drop', 1);
   ahead.restore({ '0': 5 });
-  const empty: Reader = () => ({ tag: 'log', firstOffset: 5, rows: 0, bytes: new Uint8Array(0), endOffset: 0 });
+  const empty: Reader = () => ({
+    tag: 'log',
+    firstOffset: 5,
+    rows: 0,
+    bytes: new Uint8Array(0),
+    endOffset: 0,
+  });
   expect(drain(ahead, empty, still).failed).toMatchObject({ code: 'SOURCE_MISSING' });
 });
 

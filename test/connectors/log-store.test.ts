@@ -2,7 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/base/limits.ts';
-import { LogStore, type AppendRequest, type LogStorage, type SqlRow } from '../../src/connectors/http/log-store.ts';
+import {
+  LogStore,
+  type AppendRequest,
+  type LogStorage,
+  type SqlRow,
+} from '../../src/connectors/http/log-store.ts';
 
 type Failing = LogStorage & { failAfter: number };
 
@@ -34,12 +39,19 @@ const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 function request(rows: readonly string[], rest: Partial<AppendRequest> = {}): AppendRequest {
   const text = rows.map((row) => `${row}\n`).join('');
-  return { idempotencyKey: null, bodyHash: text, ndjson: encode(text), rows: rows.length, rejected: [], ...rest };
+  return {
+    idempotencyKey: null,
+    bodyHash: text,
+    ndjson: encode(text),
+    rows: rows.length,
+    rejected: [],
+    ...rest,
+  };
 }
 
 function readAll(log: LogStore, from: number, bytesMax: number): string[] {
   const rows: string[] = [];
-  for (let offset = from; ; ) {
+  for (let offset = from; ;) {
     const read = log.read(offset, bytesMax);
     if (read.tag !== 'rows') throw new Error(JSON.stringify(read));
     if (read.rows === 0) return rows;
@@ -53,7 +65,10 @@ function readAll(log: LogStore, from: number, bytesMax: number): string[] {
 }
 
 test('every offset and read size gives the rows that were appended, in order, also after reopening', () => {
-  const groups = fc.array(fc.array(fc.array(fc.string({ maxLength: 12 }), { maxLength: 5 }), { maxLength: 4 }), { maxLength: 8 });
+  const groups = fc.array(
+    fc.array(fc.array(fc.string({ maxLength: 12 }), { maxLength: 5 }), { maxLength: 4 }),
+    { maxLength: 8 },
+  );
   fc.assert(
     fc.property(groups, fc.nat(), fc.integer({ min: 1, max: 60 }), (appends, start, bytesMax) => {
       const storage = memoryStorage();
@@ -61,9 +76,15 @@ test('every offset and read size gives the rows that were appended, in order, al
       const expected: string[] = [];
       for (const group of appends) {
         const bodies = group.map((rows) => rows.map((row) => JSON.stringify(row)));
-        const outcomes = log.append(bodies.map((rows) => request(rows)), 0);
+        const outcomes = log.append(
+          bodies.map((rows) => request(rows)),
+          0,
+        );
         bodies.forEach((rows, at) => {
-          expect(outcomes[at]).toMatchObject({ tag: 'stored', answer: { firstOffset: expected.length, accepted: rows.length } });
+          expect(outcomes[at]).toMatchObject({
+            tag: 'stored',
+            answer: { firstOffset: expected.length, accepted: rows.length },
+          });
           expected.push(...rows);
         });
       }
@@ -86,8 +107,14 @@ test('a repeated request gets the first answer and stores nothing; another body 
     [body, request(['9'], { idempotencyKey: 'b1' }), request(['1', '2'], { idempotencyKey: 'b2' })],
     1,
   );
-  expect(first).toMatchObject({ tag: 'stored', answer: { accepted: 2, rejectedCount: 1, replayed: false } });
-  expect(again).toMatchObject({ tag: 'stored', answer: { firstOffset: 0, accepted: 2, rejectedCount: 1, replayed: true } });
+  expect(first).toMatchObject({
+    tag: 'stored',
+    answer: { accepted: 2, rejectedCount: 1, replayed: false },
+  });
+  expect(again).toMatchObject({
+    tag: 'stored',
+    answer: { firstOffset: 0, accepted: 2, rejectedCount: 1, replayed: true },
+  });
   expect(other).toMatchObject({ tag: 'refused', report: { code: 'IDEMPOTENCY_MISMATCH' } });
   expect(fresh).toMatchObject({ tag: 'stored', answer: { firstOffset: 2, replayed: false } });
   expect(readAll(new LogStore(storage), 0, 100)).toEqual(['1', '2', '1', '2']);
@@ -96,8 +123,14 @@ test('a repeated request gets the first answer and stores nothing; another body 
 
 test('the same key twice in one group is stored once', () => {
   const log = new LogStore(memoryStorage());
-  const outcomes = log.append([request(['1'], { idempotencyKey: 'k' }), request(['1'], { idempotencyKey: 'k' })], 0);
-  expect(outcomes.map((outcome) => outcome.tag === 'stored' && outcome.answer.replayed)).toEqual([false, true]);
+  const outcomes = log.append(
+    [request(['1'], { idempotencyKey: 'k' }), request(['1'], { idempotencyKey: 'k' })],
+    0,
+  );
+  expect(outcomes.map((outcome) => outcome.tag === 'stored' && outcome.answer.replayed)).toEqual([
+    false,
+    true,
+  ]);
   expect(readAll(log, 0, 10)).toEqual(['1']);
 });
 
@@ -140,7 +173,9 @@ test('a full log refuses rows until a trim makes room', () => {
     { tag: 'refused', report: { code: 'BACKPRESSURE', retry: 'backoff' } },
   ]);
   log.trim(1, 0);
-  expect(log.append([request(['1'])], 0)).toMatchObject([{ tag: 'stored', answer: { firstOffset: 1 } }]);
+  expect(log.append([request(['1'])], 0)).toMatchObject([
+    { tag: 'stored', answer: { firstOffset: 1 } },
+  ]);
 });
 
 test('large appends are cut into blobs that SQLite takes', () => {
@@ -148,7 +183,9 @@ test('large appends are cut into blobs that SQLite takes', () => {
   const log = new LogStore(storage);
   const rows = Array.from({ length: 9 }, (_, at) => String(at).repeat(700_000));
   log.append([request(rows.slice(0, 4)), request(rows.slice(4))], 0);
-  const sizes = storage.exec('SELECT length(data) AS size FROM chunks').map((row) => Number(row['size']));
+  const sizes = storage
+    .exec('SELECT length(data) AS size FROM chunks')
+    .map((row) => Number(row['size']));
   expect(sizes.every((size) => size <= LIMITS.sqliteValueBytesMax)).toBe(true);
   expect(sizes).toHaveLength(5);
   expect(readAll(log, 3, 1_500_000)).toEqual(rows.slice(3));
@@ -160,17 +197,35 @@ test('an append that fails half way leaves no trace', () => {
   log.append([request(['1'])], 0);
   for (let statements = 0; statements < 5; statements++) {
     storage.failAfter = statements;
-    expect(() => log.append([request(['2', '3'], { idempotencyKey: 'k', rejected: [{ index: 0, code: 'PARSE_ERROR', column: '', message: '', raw: null }] })], 0)).toThrow('disk full');
+    expect(() =>
+      log.append(
+        [
+          request(['2', '3'], {
+            idempotencyKey: 'k',
+            rejected: [{ index: 0, code: 'PARSE_ERROR', column: '', message: '', raw: null }],
+          }),
+        ],
+        0,
+      ),
+    ).toThrow('disk full');
     storage.failAfter = Infinity;
     expect(log.status).toEqual({ endOffset: 1, trimmedOffset: 0, bytes: 2, rejectedTotal: 0 });
   }
-  expect(log.append([request(['2'], { idempotencyKey: 'k' })], 0)).toMatchObject([{ answer: { firstOffset: 1, replayed: false } }]);
+  expect(log.append([request(['2'], { idempotencyKey: 'k' })], 0)).toMatchObject([
+    { answer: { firstOffset: 1, replayed: false } },
+  ]);
   expect(readAll(log, 0, 100)).toEqual(['1', '2']);
 });
 
 test('the ring of refused rows keeps the newest', () => {
   const log = new LogStore(memoryStorage());
-  const rejected = Array.from({ length: 1500 }, (_, index) => ({ index, code: 'PARSE_ERROR' as const, column: 'c', message: 'm', raw: 'r'.repeat(9000) }));
+  const rejected = Array.from({ length: 1500 }, (_, index) => ({
+    index,
+    code: 'PARSE_ERROR' as const,
+    column: 'c',
+    message: 'm',
+    raw: 'r'.repeat(9000),
+  }));
   const [outcome] = log.append([request([], { rejected })], 5);
   expect(outcome).toMatchObject({ tag: 'stored', answer: { accepted: 0, rejectedCount: 1500 } });
   const kept = log.rejectedRows(2000);

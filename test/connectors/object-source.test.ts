@@ -12,23 +12,48 @@ const SCHEMA: Schema = [
   { name: 's', type: TEXT, nullable: true },
 ];
 
-const make = (badData: FormatSpec['badData'] = 'dead_letter', batchRows = 1000, rest = {}): Source =>
-  makeSource(contextOf('single_file', { path: 'in.ndjson' }, SCHEMA, { batchRows, spec: { format: { ...JSON_FORMAT, badData } }, ...rest }));
+const make = (
+  badData: FormatSpec['badData'] = 'dead_letter',
+  batchRows = 1000,
+  rest = {},
+): Source =>
+  makeSource(
+    contextOf('single_file', { path: 'in.ndjson' }, SCHEMA, {
+      batchRows,
+      spec: { format: { ...JSON_FORMAT, badData } },
+      ...rest,
+    }),
+  );
 
 /** An object store that gives at most `stride` bytes a read, as it may. */
 function objectReader(text: string | Uint8Array, stride: number): Reader {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   return (request) => {
-    if (request.tag !== 'object' || request.path !== 'in.ndjson') throw new Error('another read was expected');
-    return { tag: 'object', bytes: bytes.slice(request.offset, request.offset + Math.min(stride, request.length)), size: bytes.length };
+    if (request.tag !== 'object' || request.path !== 'in.ndjson')
+      throw new Error('another read was expected');
+    return {
+      tag: 'object',
+      bytes: bytes.slice(request.offset, request.offset + Math.min(stride, request.length)),
+      size: bytes.length,
+    };
   };
 }
 
 const still = (): number => 0;
 
 const lineArbitrary = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ i: fc.nat(), s: fc.string({ unit: 'grapheme', maxLength: 20 }) }).map((row) => ({ line: JSON.stringify(row), good: true })) },
-  { weight: 1, arbitrary: fc.constantFrom('{"i":', '{"s":"x"}', 'nonsense', '{"i":1.5}').map((line) => ({ line, good: false })) },
+  {
+    weight: 8,
+    arbitrary: fc
+      .record({ i: fc.nat(), s: fc.string({ unit: 'grapheme', maxLength: 20 }) })
+      .map((row) => ({ line: JSON.stringify(row), good: true })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom('{"i":', '{"s":"x"}', 'nonsense', '{"i":1.5}')
+      .map((line) => ({ line, good: false })),
+  },
   { weight: 1, arbitrary: fc.constant({ line: '', good: null }) },
 );
 
@@ -43,11 +68,15 @@ test('every line is given out once, in order and with its number, however reads 
       (lines, stride, batchRows, endsWithLineFeed, stop) => {
         const text = lines.map(({ line }) => line).join('\n') + (endsWithLineFeed ? '\n' : '');
         const read = objectReader(text, stride);
-        const expected = lines.filter(({ good }) => good === true).map(({ line }) => {
-          const { i, s } = JSON.parse(line) as { i: number; s: string };
-          return rowText({ i: BigInt(i), s });
-        });
-        const bad = lines.flatMap(({ line, good }, at) => (good === false ? [{ line: at + 1, raw: line }] : []));
+        const expected = lines
+          .filter(({ good }) => good === true)
+          .map(({ line }) => {
+            const { i, s } = JSON.parse(line) as { i: number; s: string };
+            return rowText({ i: BigInt(i), s });
+          });
+        const bad = lines.flatMap(({ line, good }, at) =>
+          good === false ? [{ line: at + 1, raw: line }] : [],
+        );
         const source = make('dead_letter', batchRows);
         const head = drain(source, read, still, stop);
         const resumed = restored(() => make('dead_letter', batchRows), source.snapshot());
@@ -56,7 +85,9 @@ test('every line is given out once, in order and with its number, however reads 
           expect(rowsGiven(given, SCHEMA).map(rowText)).toEqual(expected);
           const problems = given.flatMap((each) => each.problems);
           expect(problems.map((problem) => problem.raw)).toEqual(bad.map(({ raw }) => raw));
-          problems.forEach((problem, at) => expect(problem.message).toContain(`line ${bad[at]?.line} (byte `));
+          problems.forEach((problem, at) =>
+            expect(problem.message).toContain(`line ${bad[at]?.line} (byte `),
+          );
           expect(tail.ended || head.ended).toBe(true);
         }
       },
@@ -71,10 +102,15 @@ test('bad_data says whether a bad row stops the source, is counted, or is kept',
   expect(rowsGiven(failed.given, SCHEMA).map((row) => row['i'])).toEqual([1n]);
   expect(failed.failed).toMatchObject({ code: 'TYPE_MISMATCH', detail: 'The row is: {"i":"x"}' });
   expect(failed.failed?.message).toContain('line 2 (byte 8) of in.ndjson: column i');
-  for (const [badData, raw] of [['drop', null], ['dead_letter', '{"i":"x"}']] as const) {
+  for (const [badData, raw] of [
+    ['drop', null],
+    ['dead_letter', '{"i":"x"}'],
+  ] as const) {
     const outcome = drain(make(badData), objectReader(text, 100), still);
     expect(rowsGiven(outcome.given, SCHEMA).map((row) => row['i'])).toEqual([1n, 3n]);
-    expect(outcome.given.flatMap((each) => each.problems)).toMatchObject([{ code: 'TYPE_MISMATCH', column: 'i', raw }]);
+    expect(outcome.given.flatMap((each) => each.problems)).toMatchObject([
+      { code: 'TYPE_MISMATCH', column: 'i', raw },
+    ]);
   }
 });
 
@@ -90,15 +126,29 @@ test('a line too long to be a row is put aside without being kept', () => {
 });
 
 test('a missing object and a failed read fail the source', () => {
-  expect(drain(make(), () => ({ tag: 'missing', path: 'in.ndjson' }), still).failed).toMatchObject({ code: 'SOURCE_MISSING', message: 'there is no in.ndjson' });
-  const report = { code: 'SOURCE_FAILED', domain: 'external', retry: 'backoff', message: 'no answer' } as const;
+  expect(drain(make(), () => ({ tag: 'missing', path: 'in.ndjson' }), still).failed).toMatchObject({
+    code: 'SOURCE_MISSING',
+    message: 'there is no in.ndjson',
+  });
+  const report = {
+    code: 'SOURCE_FAILED',
+    domain: 'external',
+    retry: 'backoff',
+    message: 'no answer',
+  } as const;
   expect(drain(make(), () => ({ tag: 'failed', report }), still).failed).toEqual(report);
 });
 
 test('an empty object, a byte order mark and other subtasks', () => {
   expect(drain(make(), objectReader('', 10), still)).toMatchObject({ given: [], ended: true });
   const marked = new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode('{"i":7}')]);
-  expect(rowsGiven(drain(make(), objectReader(marked, 99), still).given, SCHEMA)).toEqual([{ i: 7n, s: null }]);
+  expect(rowsGiven(drain(make(), objectReader(marked, 99), still).given, SCHEMA)).toEqual([
+    { i: 7n, s: null },
+  ]);
   const other = make('fail', 10, { subtask: 1, parallelism: 2 });
-  expect([other.partitions, other.snapshot(), drain(other, objectReader('', 1), still).ended]).toEqual([[], {}, true]);
+  expect([
+    other.partitions,
+    other.snapshot(),
+    drain(other, objectReader('', 1), still).ended,
+  ]).toEqual([[], {}, true]);
 });

@@ -2,7 +2,12 @@
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { rowsOf, type Row } from '../../src/batch/values.ts';
 import type { Schema } from '../../src/batch/types.ts';
-import type { ReadRequest, ReadResult, Source, SourceContext } from '../../src/connectors/connector.ts';
+import type {
+  ReadRequest,
+  ReadResult,
+  Source,
+  SourceContext,
+} from '../../src/connectors/connector.ts';
 import { JSON_FORMAT } from '../../src/formats/format.ts';
 import type { ErrorReport } from '../../src/base/errors.ts';
 import type { JsonValue } from '../../src/lineage/types.ts';
@@ -16,10 +21,21 @@ export const noReads: Reader = (request) => {
 
 export type Given = { partition: number; batch: RecordBatch; problems: readonly RowProblem[] };
 
-export type Outcome = { given: Given[]; ended: boolean; failed: ErrorReport | null; waits: number; lastWaitMs: number | null };
+export type Outcome = {
+  given: Given[];
+  ended: boolean;
+  failed: ErrorReport | null;
+  waits: number;
+  lastWaitMs: number | null;
+};
 
 /** Polls until the source ends, fails, has given `batchesMax` batches or only waits; `clock` says the time of each poll. */
-export function drain(source: Source, read: Reader, clock: () => number, batchesMax = Infinity): Outcome {
+export function drain(
+  source: Source,
+  read: Reader,
+  clock: () => number,
+  batchesMax = Infinity,
+): Outcome {
   const outcome: Outcome = { given: [], ended: false, failed: null, waits: 0, lastWaitMs: null };
   for (let polls = 0; polls < 200_000 && outcome.given.length < batchesMax; polls++) {
     const step = source.poll(clock());

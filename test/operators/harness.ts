@@ -4,7 +4,14 @@ import { partitionBatch } from '../../src/batch/partition.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
 import { sliceBatch } from '../../src/batch/take.ts';
-import { BOOLEAN, INT64, TEXT, TIMESTAMP, type Schema, type SqlType } from '../../src/batch/types.ts';
+import {
+  BOOLEAN,
+  INT64,
+  TEXT,
+  TIMESTAMP,
+  type Schema,
+  type SqlType,
+} from '../../src/batch/types.ts';
 import { batchFromRows, rowsOf, type Row } from '../../src/batch/values.ts';
 import type { AggregateCall, Expr } from '../../src/expr/expr.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
@@ -13,7 +20,12 @@ import { decodeStateTable, encodeStateTable } from '../../src/state/table-file.t
 
 export const column = (index: number, type: SqlType): Expr => ({ tag: 'column', index, type });
 
-export const call = (fn: string, args: readonly Expr[], type: SqlType, filter: Expr | null = null): AggregateCall => ({
+export const call = (
+  fn: string,
+  args: readonly Expr[],
+  type: SqlType,
+  filter: Expr | null = null,
+): AggregateCall => ({
   fn,
   args,
   distinct: false,
@@ -31,9 +43,16 @@ export const INPUT: Schema = [
   { name: 'mark', type: TIMESTAMP, nullable: false },
 ];
 
-export type InputRow = { k: string | null; v: bigint | null; flag: boolean | null; t: bigint; mark: bigint };
+export type InputRow = {
+  k: string | null;
+  v: bigint | null;
+  flag: boolean | null;
+  t: bigint;
+  mark: bigint;
+};
 
-export const inputBatch = (rows: readonly InputRow[]): RecordBatch => batchFromRows(INPUT, rows as readonly Row[]);
+export const inputBatch = (rows: readonly InputRow[]): RecordBatch =>
+  batchFromRows(INPUT, rows as readonly Row[]);
 
 export class Collected implements Output {
   readonly batches: RecordBatch[] = [];
@@ -77,7 +96,11 @@ export class Subtasks {
 
   send(batch: RecordBatch): void {
     const hashes = new Uint32Array(batch.rows);
-    hashRows(this.#keys.map((key) => batch.columns[key] as never), batch.rows, hashes);
+    hashRows(
+      this.#keys.map((key) => batch.columns[key] as never),
+      batch.rows,
+      hashes,
+    );
     partitionBatch(batch, hashes, this.#operators.length).forEach((part, subtask) => {
       if (part !== null) this.#operators[subtask]?.onBatch(0, part, this.output);
     });
@@ -102,7 +125,9 @@ export class Subtasks {
     }
     this.#operators = Array.from({ length: parallelism }, (_, subtask) => {
       const operator = this.#make();
-      const tables: StateTable[] = files.map(({ bytes }) => decodeStateTable(bytes, keyRangeOf(subtask, parallelism)));
+      const tables: StateTable[] = files.map(({ bytes }) =>
+        decodeStateTable(bytes, keyRangeOf(subtask, parallelism)),
+      );
       operator.restore(tables.filter((table) => table.rows > 0));
       if (this.#watermark !== null) operator.onWatermark(this.#watermark, this.output);
       return operator;

@@ -38,7 +38,8 @@ const batch: RecordBatch = {
   eventTime: columnFromValues(TIMESTAMP, [1n, 2n, 3n, 4n]) as Int64Column,
   retract: Uint8Array.from([0, 1, 0, 1]),
 };
-const times = (of: RecordBatch): number[] => [...(of.eventTime as Int64Column).words.subarray(0, of.rows * 2)].filter((_, at) => at % 2 === 0);
+const times = (of: RecordBatch): number[] =>
+  [...(of.eventTime as Int64Column).words.subarray(0, of.rows * 2)].filter((_, at) => at % 2 === 0);
 
 test('a projection computes columns, keeps event times and retractions, and reports rows it cannot compute', () => {
   const schema: Schema = [
@@ -49,7 +50,11 @@ test('a projection computes columns, keeps event times and retractions, and repo
   const project = operatorOf({ tag: 'project', exprs: [column(1, INT64), cast] }, schema);
   const output = new Collected();
   project.onBatch(0, batch, output);
-  expect(output.rows(schema)).toEqual([{ v: 10n, n: 1n }, { v: null, n: 3n }, { v: 40n, n: 4n }]);
+  expect(output.rows(schema)).toEqual([
+    { v: 10n, n: 1n },
+    { v: null, n: 3n },
+    { v: 40n, n: 4n },
+  ]);
   expect(times(output.batches[0] as RecordBatch)).toEqual([1, 3, 4]);
   expect([...(output.batches[0]?.retract ?? [])]).toEqual([0, 0, 1]);
   expect(output.failed).toMatchObject([{ row: 1, code: 'INVALID_CAST' }]);

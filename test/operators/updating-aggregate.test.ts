@@ -4,8 +4,21 @@ import { INT64, TEXT, type Schema } from '../../src/batch/types.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { sliceBatch } from '../../src/batch/take.ts';
 import { rowsOf } from '../../src/batch/values.ts';
-import { UpdatingAggregate, type UpdatingAggregateSpec } from '../../src/operators/updating-aggregate.ts';
-import { call, Collected, column, cutAt, INPUT, inputBatch, Subtasks, text, type InputRow } from './harness.ts';
+import {
+  UpdatingAggregate,
+  type UpdatingAggregateSpec,
+} from '../../src/operators/updating-aggregate.ts';
+import {
+  call,
+  Collected,
+  column,
+  cutAt,
+  INPUT,
+  inputBatch,
+  Subtasks,
+  text,
+  type InputRow,
+} from './harness.ts';
 
 const OUTPUT: Schema = [
   { name: 'k', type: TEXT, nullable: true },
@@ -39,13 +52,18 @@ type Change = InputRow & { retract: boolean };
 /** Appends, and retractions of rows that were appended before. */
 const changesArbitrary = fc
   .array(
-    fc.record({ k: fc.constantFrom<string | null>('a', 'b', 'c', null), v: fc.option(fc.bigInt({ min: -9n, max: 9n })), undo: fc.nat({ max: 99 }) }),
+    fc.record({
+      k: fc.constantFrom<string | null>('a', 'b', 'c', null),
+      v: fc.option(fc.bigInt({ min: -9n, max: 9n })),
+      undo: fc.nat({ max: 99 }),
+    }),
     { maxLength: 80 },
   )
   .map((steps) => {
     const alive: InputRow[] = [];
     return steps.map(({ k, v, undo }): Change => {
-      if (undo < 35 && alive.length > 0) return { ...(alive.splice(undo % alive.length, 1)[0] as InputRow), retract: true };
+      if (undo < 35 && alive.length > 0)
+        return { ...(alive.splice(undo % alive.length, 1)[0] as InputRow), retract: true };
       const row: InputRow = { k, v, flag: null, t: 0n, mark: 0n };
       alive.push(row);
       return { ...row, retract: false };
@@ -76,9 +94,15 @@ function oracle(changes: readonly Change[], keyed: boolean): string[] {
 
 const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 });
 /** Before batch i: nothing, the flush clock, or a restart with so many subtasks. */
-const actions = fc.array(fc.constantFrom<number | 'tick'>(0, 'tick', 1, 2, 3), { minLength: 1, maxLength: 7 });
+const actions = fc.array(fc.constantFrom<number | 'tick'>(0, 'tick', 1, 2, 3), {
+  minLength: 1,
+  maxLength: 7,
+});
 
-for (const [name, spec, keys] of [['per key', SPEC, [0]], ['over everything', GLOBAL, []]] as const) {
+for (const [name, spec, keys] of [
+  ['per key', SPEC, [0]],
+  ['over everything', GLOBAL, []],
+] as const) {
   test(`changes ${name} add up to the result of row-at-a-time, whatever the batches, flushes, restarts and subtasks`, () => {
     const schema = spec === GLOBAL ? OUTPUT.slice(1) : OUTPUT;
     fc.assert(
@@ -101,10 +125,15 @@ for (const [name, spec, keys] of [['per key', SPEC, [0]], ['over everything', GL
 }
 
 const row = (k: string, v: bigint | null): InputRow => ({ k, v, flag: null, t: 0n, mark: 0n });
-const retractions = (batches: readonly RecordBatch[]): number[] => batches.flatMap((batch) => [...(batch.retract ?? [])]);
+const retractions = (batches: readonly RecordBatch[]): number[] =>
+  batches.flatMap((batch) => [...(batch.retract ?? [])]);
 
 test('changes wait for the flush interval and an unchanged result is not emitted again', () => {
-  const operator = new UpdatingAggregate({ ...SPEC, aggregates: [call('max', [column(1, INT64)], INT64)] }, INPUT, OUTPUT);
+  const operator = new UpdatingAggregate(
+    { ...SPEC, aggregates: [call('max', [column(1, INT64)], INT64)] },
+    INPUT,
+    OUTPUT,
+  );
   const schema = OUTPUT.slice(0, 2);
   const output = new Collected();
   operator.onTick(1000, output);
@@ -118,7 +147,10 @@ test('changes wait for the flush interval and an unchanged result is not emitted
   expect(output.batches).toHaveLength(1);
   operator.onBatch(0, inputBatch([row('a', 8n)]), output);
   operator.onTick(1300, output);
-  expect(output.rows(schema).slice(1)).toEqual([{ k: 'a', n: 7n }, { k: 'a', n: 8n }]);
+  expect(output.rows(schema).slice(1)).toEqual([
+    { k: 'a', n: 7n },
+    { k: 'a', n: 8n },
+  ]);
   expect(retractions(output.batches)).toEqual([0, 1, 0]);
 });
 
@@ -130,10 +162,14 @@ test('a result that does not fit keeps the last good row and is reported', () =>
   operator.onBatch(0, inputBatch([row('a', 1n)]), output);
   operator.onBarrier(output);
   expect(output.failed).toMatchObject([{ code: 'NUMERIC_OVERFLOW' }]);
-  expect(standing(output.batches, OUTPUT)).toEqual([text({ k: 'a', n: 1n, s: 9223372036854775807n })]);
+  expect(standing(output.batches, OUTPUT)).toEqual([
+    text({ k: 'a', n: 1n, s: 9223372036854775807n }),
+  ]);
   operator.onBatch(0, inputBatch([row('a', -2n)]), output);
   operator.onBarrier(output);
-  expect(standing(output.batches, OUTPUT)).toEqual([text({ k: 'a', n: 3n, s: 9223372036854775806n })]);
+  expect(standing(output.batches, OUTPUT)).toEqual([
+    text({ k: 'a', n: 3n, s: 9223372036854775806n }),
+  ]);
 });
 
 test('keys whose rows have all been taken back cost no state in the long run', () => {

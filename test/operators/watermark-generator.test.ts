@@ -17,40 +17,53 @@ const spec = (idleMs: number | null = null, idleAdvanceMs: number | null = null)
   idleAdvanceMs,
 });
 const batch = (...times: (number | null)[]) =>
-  batchFromRows(SCHEMA, times.map((t) => ({ t: t === null ? null : BigInt(t), mark: t === null ? null : BigInt(t) })));
+  batchFromRows(
+    SCHEMA,
+    times.map((t) => ({ t: t === null ? null : BigInt(t), mark: t === null ? null : BigInt(t) })),
+  );
 const SECOND = 1_000_000;
 
 type Event = { partition: number; times: number[] };
 
 test('what stands before each row is the minimum over partitions of their running maxima, for any batches', () => {
-  const events = fc.array(fc.record({ partition: fc.nat({ max: 2 }), times: fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 8 }) }), { maxLength: 15 });
+  const events = fc.array(
+    fc.record({
+      partition: fc.nat({ max: 2 }),
+      times: fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 8 }),
+    }),
+    { maxLength: 15 },
+  );
   fc.assert(
-    fc.property(events, fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }), (list: Event[], sizes) => {
-      const generator = new WatermarkGenerator(spec(), SCHEMA, [0, 1, 2]);
-      const maxima = new Map<number, number>();
-      const merged = (): number | null => (maxima.size < 3 ? null : Math.min(...maxima.values()));
-      let announced: number | null = null;
-      for (const { partition, times } of list) {
-        const marks: boolean[] = [];
-        const expected: boolean[] = [];
-        for (const part of cutAt(batch(...times), sizes)) {
-          for (const segment of generator.onBatch(partition, part, 0).segments) {
-            expect(announced === null || (segment.watermarkBefore ?? -1) >= announced).toBe(true);
-            announced = segment.watermarkBefore ?? announced;
-            for (const row of rowsOf(segment.batch, SCHEMA)) {
-              marks.push(announced !== null && Number(row['t']) < announced);
+    fc.property(
+      events,
+      fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 3 }),
+      (list: Event[], sizes) => {
+        const generator = new WatermarkGenerator(spec(), SCHEMA, [0, 1, 2]);
+        const maxima = new Map<number, number>();
+        const merged = (): number | null => (maxima.size < 3 ? null : Math.min(...maxima.values()));
+        let announced: number | null = null;
+        for (const { partition, times } of list) {
+          const marks: boolean[] = [];
+          const expected: boolean[] = [];
+          for (const part of cutAt(batch(...times), sizes)) {
+            for (const segment of generator.onBatch(partition, part, 0).segments) {
+              expect(announced === null || (segment.watermarkBefore ?? -1) >= announced).toBe(true);
+              announced = segment.watermarkBefore ?? announced;
+              for (const row of rowsOf(segment.batch, SCHEMA)) {
+                marks.push(announced !== null && Number(row['t']) < announced);
+              }
             }
           }
+          for (const time of times) {
+            const before = merged();
+            expected.push(before !== null && time < before);
+            maxima.set(partition, Math.max(maxima.get(partition) ?? -1, time));
+          }
+          expect(marks).toEqual(expected);
+          expect(generator.watermark).toBe(merged());
         }
-        for (const time of times) {
-          const before = merged();
-          expected.push(before !== null && time < before);
-          maxima.set(partition, Math.max(maxima.get(partition) ?? -1, time));
-        }
-        expect(marks).toEqual(expected);
-        expect(generator.watermark).toBe(merged());
-      }
-    }),
+      },
+    ),
     { numRuns: 300 },
   );
 });
@@ -58,7 +71,11 @@ test('what stands before each row is the minimum over partitions of their runnin
 test('a batch in order is not cut at all', () => {
   const generator = new WatermarkGenerator(spec(), SCHEMA, [0]);
   expect(generator.onBatch(0, batch(1, 2, 3, 50, 51), 0).segments).toHaveLength(1);
-  expect(generator.onBatch(0, batch(52, 1, 2, 60, 3), 0).segments.map(({ batch: { rows }, watermarkBefore }) => [rows, watermarkBefore])).toEqual([
+  expect(
+    generator
+      .onBatch(0, batch(52, 1, 2, 60, 3), 0)
+      .segments.map(({ batch: { rows }, watermarkBefore }) => [rows, watermarkBefore]),
+  ).toEqual([
     [1, 51],
     [3, 52],
     [1, 60],
@@ -75,7 +92,9 @@ test('a silent partition steps aside after idle_time, and its rows are measured 
   generator.onTick(5000);
   expect(generator.watermark).toBe(66 * SECOND);
   expect(generator.idle).toBe(false);
-  expect(generator.onBatch(1, batch(40 * SECOND), 5001).segments[0]?.watermarkBefore).toBe(66 * SECOND);
+  expect(generator.onBatch(1, batch(40 * SECOND), 5001).segments[0]?.watermarkBefore).toBe(
+    66 * SECOND,
+  );
   expect(generator.watermark).toBe(66 * SECOND);
   expect(generator.status().get(1)).toEqual({ watermark: 40 * SECOND, idle: false, ended: false });
 });
@@ -135,13 +154,18 @@ test('a snapshot brings the watermarks of the partitions back, also to another s
 test('a row without event time is reported and the others go on', () => {
   const generator = new WatermarkGenerator(spec(), SCHEMA, [0]);
   const { segments, problems } = generator.onBatch(0, batch(1, null, 3), 0);
-  expect(problems).toMatchObject([{ row: 1, code: 'NULL_VIOLATION', raw: '{"t":null,"mark":null}' }]);
-  expect(segments.flatMap((segment) => rowsOf(segment.batch, SCHEMA)).map((row) => row['t'])).toEqual([1n, 3n]);
+  expect(problems).toMatchObject([
+    { row: 1, code: 'NULL_VIOLATION', raw: '{"t":null,"mark":null}' },
+  ]);
+  expect(
+    segments.flatMap((segment) => rowsOf(segment.batch, SCHEMA)).map((row) => row['t']),
+  ).toEqual([1n, 3n]);
 });
 
 test('without a WATERMARK clause the event time is that of the source or of arrival, and the watermark a second behind', () => {
   const generator = new WatermarkGenerator(null, SCHEMA, [0]);
-  const arrived = generator.onBatch(0, batch(1, 2), 5000).segments[0]?.batch.eventTime as Int64Column;
+  const arrived = generator.onBatch(0, batch(1, 2), 5000).segments[0]?.batch
+    .eventTime as Int64Column;
   expect([...arrived.words]).toEqual([5_000_000, 0, 5_000_000, 0]);
   expect(generator.watermark).toBe(4_000_000);
   const eventTime = columnFromValues(TIMESTAMP, [8n * 1_000_000n]) as Int64Column;

@@ -1,11 +1,29 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BOOLEAN, FLOAT64, INT64, TEXT, TIMESTAMP, WINDOW, type Schema } from '../../src/batch/types.ts';
+import {
+  BOOLEAN,
+  FLOAT64,
+  INT64,
+  TEXT,
+  TIMESTAMP,
+  WINDOW,
+  type Schema,
+} from '../../src/batch/types.ts';
 import { columnFromValues } from '../../src/batch/values.ts';
 import type { Int64Column } from '../../src/batch/column.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
 import { WindowAggregate, type WindowAggregateSpec } from '../../src/operators/window-aggregate.ts';
-import { call, Collected, column, cutAt, INPUT, inputBatch, Subtasks, text, type InputRow } from './harness.ts';
+import {
+  call,
+  Collected,
+  column,
+  cutAt,
+  INPUT,
+  inputBatch,
+  Subtasks,
+  text,
+  type InputRow,
+} from './harness.ts';
 
 const WIDTH = 10;
 const OFFSET = 3;
@@ -60,7 +78,8 @@ function oracle(rows: readonly InputRow[]): { rows: string[]; late: number } {
       k: members[0]?.k,
       n: BigInt(members.length),
       s: values.length === 0 ? null : sum,
-      lo: values.length === 0 ? null : values.reduce((left, right) => (left < right ? left : right)),
+      lo:
+        values.length === 0 ? null : values.reduce((left, right) => (left < right ? left : right)),
       hi: members.map((member) => member.t).reduce((left, right) => (left > right ? left : right)),
       mean: values.length === 0 ? null : Number(sum) / values.length,
       flagged: BigInt(members.filter((member) => member.flag === true).length),
@@ -78,7 +97,10 @@ const inputArbitrary = fc
       v: fc.option(fc.bigInt({ min: -1000n, max: 1000n })),
       flag: fc.option(fc.boolean()),
       step: fc.nat({ max: 6 }),
-      back: fc.oneof({ weight: 5, arbitrary: fc.nat({ max: 15 }) }, { weight: 1, arbitrary: fc.nat({ max: 40 }) }),
+      back: fc.oneof(
+        { weight: 5, arbitrary: fc.nat({ max: 15 }) },
+        { weight: 1, arbitrary: fc.nat({ max: 40 }) },
+      ),
     }),
     { maxLength: 120 },
   )
@@ -95,16 +117,27 @@ const sizesArbitrary = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1,
 /** Before batch i: restart with so many subtasks, or 0. */
 const restartsArbitrary = fc.array(fc.constantFrom(0, 0, 1, 2, 3), { minLength: 1, maxLength: 7 });
 
-const watermarkSpec = { eventTime: column(3, TIMESTAMP), watermark: column(4, TIMESTAMP), idleMs: null, idleAdvanceMs: null };
+const watermarkSpec = {
+  eventTime: column(3, TIMESTAMP),
+  watermark: column(4, TIMESTAMP),
+  idleMs: null,
+  idleAdvanceMs: null,
+};
 
-function run(rows: readonly InputRow[], sizes: readonly number[], restarts: readonly number[]): Subtasks {
+function run(
+  rows: readonly InputRow[],
+  sizes: readonly number[],
+  restarts: readonly number[],
+): Subtasks {
   const subtasks = new Subtasks(() => new WindowAggregate(SPEC, INPUT, OUTPUT), [0], 1);
   let generator = new WatermarkGenerator(watermarkSpec, INPUT, [0]);
   let turn = 0;
   for (const batch of cutAt(inputBatch(rows), sizes)) {
     const restart = restarts[turn++ % restarts.length] as number;
     if (restart > 0) {
-      const state = JSON.parse(JSON.stringify(generator.snapshot())) as ReturnType<typeof generator.snapshot>;
+      const state = JSON.parse(JSON.stringify(generator.snapshot())) as ReturnType<
+        typeof generator.snapshot
+      >;
       subtasks.restart(restart);
       generator = new WatermarkGenerator(watermarkSpec, INPUT, [0]);
       generator.restore(state);
@@ -134,18 +167,37 @@ test('whatever the batches, restarts and subtasks, the result and the late rows 
 });
 
 test('an emitted row has the event time one microsecond before its window ends', () => {
-  const rows: InputRow[] = [1n, 12n, 13n, 22n].map((t) => ({ k: 'a', v: 1n, flag: null, t, mark: t }));
+  const rows: InputRow[] = [1n, 12n, 13n, 22n].map((t) => ({
+    k: 'a',
+    v: 1n,
+    flag: null,
+    t,
+    mark: t,
+  }));
   const { output } = run(rows, [4], [0]);
-  const times = output.batches.flatMap((batch) => [...((batch.eventTime as Int64Column).words as Int32Array).filter((_, at) => at % 2 === 0)]);
+  const times = output.batches.flatMap((batch) =>
+    Array.from((batch.eventTime as Int64Column).words).filter((_, at) => at % 2 === 0),
+  );
   expect(times).toEqual([2, 12, 22]);
 });
 
 test('aggregating again by the window alone adds up the windows', () => {
-  const rows: InputRow[] = Array.from({ length: 50 }, (_, at) => ({ k: `k${at % 7}`, v: 1n, flag: null, t: BigInt(at), mark: BigInt(at) }));
+  const rows: InputRow[] = Array.from({ length: 50 }, (_, at) => ({
+    k: `k${at % 7}`,
+    v: 1n,
+    flag: null,
+    t: BigInt(at),
+    mark: BigInt(at),
+  }));
   const inner = run(rows, [8], [0, 2]).output;
   const outerSchema: Schema = [OUTPUT[0] as never, { name: 'n', type: INT64, nullable: true }];
   const outer = new WindowAggregate(
-    { ...SPEC, keys: [], aggregates: [call('sum', [column(2, INT64)], INT64)], outputs: [{ tag: 'window' }, { tag: 'aggregate', index: 0 }] },
+    {
+      ...SPEC,
+      keys: [],
+      aggregates: [call('sum', [column(2, INT64)], INT64)],
+      outputs: [{ tag: 'window' }, { tag: 'aggregate', index: 0 }],
+    },
     OUTPUT,
     outerSchema,
   );
@@ -160,11 +212,25 @@ test('aggregating again by the window alone adds up the windows', () => {
 test('a late row says by how much, and which window it missed', () => {
   const minute = 60_000_000;
   const base = Date.UTC(2024, 0, 1, 10) * 1000;
-  const operator = new WindowAggregate({ ...SPEC, window: { tag: 'tumble', widthMicros: minute, offsetMicros: 0 } }, INPUT, OUTPUT);
+  const operator = new WindowAggregate(
+    { ...SPEC, window: { tag: 'tumble', widthMicros: minute, offsetMicros: 0 } },
+    INPUT,
+    OUTPUT,
+  );
   const output = new Collected();
-  const at = (seconds: number, k: string): InputRow => ({ k, v: 5n, flag: true, t: BigInt(base + seconds * 1e6), mark: 0n });
+  const at = (seconds: number, k: string): InputRow => ({
+    k,
+    v: 5n,
+    flag: true,
+    t: BigInt(base + seconds * 1e6),
+    mark: 0n,
+  });
   const send = (row: InputRow): void => {
-    operator.onBatch(0, { ...inputBatch([row]), eventTime: columnFromValues(TIMESTAMP, [row.t]) as Int64Column }, output);
+    operator.onBatch(
+      0,
+      { ...inputBatch([row]), eventTime: columnFromValues(TIMESTAMP, [row.t]) as Int64Column },
+      output,
+    );
   };
   send(at(10, 'a'));
   send(at(65, 'a'));
@@ -173,7 +239,8 @@ test('a late row says by how much, and which window it missed', () => {
   expect(output.lateRows).toMatchObject([
     {
       code: 'LATE_ROW',
-      message: 'late by 15000 ms: its window ended at 2024-01-01T10:01:00, and event time had reached 2024-01-01T10:01:05',
+      message:
+        'late by 15000 ms: its window ended at 2024-01-01T10:01:00, and event time had reached 2024-01-01T10:01:05',
       raw: '{"k":"late","v":5,"flag":true,"t":"2024-01-01T10:00:50","mark":"1970-01-01T00:00:00"}',
     },
   ]);
@@ -187,7 +254,11 @@ test('a sum that does not fit costs its own row only, with its reason', () => {
     { k: 'big', v: 1n, flag: null, t: 5n, mark: 0n },
     { k: 'ok', v: 1n, flag: null, t: 5n, mark: 0n },
   ];
-  operator.onBatch(0, { ...inputBatch(rows), eventTime: columnFromValues(TIMESTAMP, [5n, 5n, 5n]) as Int64Column }, output);
+  operator.onBatch(
+    0,
+    { ...inputBatch(rows), eventTime: columnFromValues(TIMESTAMP, [5n, 5n, 5n]) as Int64Column },
+    output,
+  );
   operator.onWatermark(Infinity, output);
   expect(output.rows(OUTPUT).map((row) => row['k'])).toEqual(['ok']);
   expect(output.failed).toMatchObject([{ code: 'NUMERIC_OVERFLOW' }]);

@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashRows } from '../../src/batch/row-hash.ts';
 import { columnFromValues, valueAt, type Value } from '../../src/batch/values.ts';
-import { BOOLEAN, decimalType, FLOAT64, INT32, INT64, TEXT, TIMESTAMP, type SqlType } from '../../src/batch/types.ts';
+import {
+  BOOLEAN,
+  decimalType,
+  FLOAT64,
+  INT32,
+  INT64,
+  TEXT,
+  TIMESTAMP,
+  type SqlType,
+} from '../../src/batch/types.ts';
 import { allGroups, GroupIndex } from '../../src/state/group-index.ts';
 import { makeColumnStore } from '../../src/state/column-store.ts';
 
@@ -25,7 +34,16 @@ const valueOf: Record<string, fc.Arbitrary<Value>> = {
   boolean: fc.constantFrom<Value>(null, true, false),
   struct: fc.constantFrom<Value>(null, { a: 1, b: 'x' }, { a: null, b: 'x' }, { a: 1, b: null }),
 };
-const TYPES: SqlType[] = [INT32, INT64, TIMESTAMP, FLOAT64, decimalType(10, 2), TEXT, BOOLEAN, STRUCT];
+const TYPES: SqlType[] = [
+  INT32,
+  INT64,
+  TIMESTAMP,
+  FLOAT64,
+  decimalType(10, 2),
+  TEXT,
+  BOOLEAN,
+  STRUCT,
+];
 
 const keyText = (values: readonly Value[]): string =>
   JSON.stringify(values, (_, value: unknown) =>
@@ -36,7 +54,9 @@ const typesArbitrary = fc.array(fc.constantFrom(...TYPES), { minLength: 1, maxLe
 const caseArbitrary = typesArbitrary.chain((types) =>
   fc.record({
     types: fc.constant(types),
-    rows: fc.array(fc.tuple(...types.map((type) => valueOf[type.tag] as fc.Arbitrary<Value>)), { maxLength: 200 }),
+    rows: fc.array(fc.tuple(...types.map((type) => valueOf[type.tag] as fc.Arbitrary<Value>)), {
+      maxLength: 200,
+    }),
     batch: fc.integer({ min: 1, max: 50 }),
   }),
 );
@@ -48,7 +68,12 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
       const groupOfKey = new Map<string, number>();
       for (let from = 0; from < rows.length; from += batch) {
         const part = rows.slice(from, from + batch);
-        const columns = types.map((type, at) => columnFromValues(type, part.map((row) => row[at] as Value)));
+        const columns = types.map((type, at) =>
+          columnFromValues(
+            type,
+            part.map((row) => row[at] as Value),
+          ),
+        );
         const hashes = new Uint32Array(part.length);
         hashRows(columns, part.length, hashes);
         const out = new Int32Array(part.length);
@@ -61,7 +86,9 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
       }
       expect(index.count).toBe(groupOfKey.size);
       const keys = index.keyColumns(allGroups(index.count));
-      const read = Array.from({ length: index.count }, (_, at) => keyText(keys.map((key) => valueAt(key, at))));
+      const read = Array.from({ length: index.count }, (_, at) =>
+        keyText(keys.map((key) => valueAt(key, at))),
+      );
       expect(read).toEqual([...groupOfKey.keys()]);
       const odd = allGroups(index.count).filter((group) => group % 2 === 1);
       const kept = index.retain(odd);
@@ -77,7 +104,10 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
 test('keys with one and the same hash stay apart', () => {
   const index = new GroupIndex([INT64]);
   const count = 2000;
-  const column = columnFromValues(INT64, Array.from({ length: count }, (_, at) => BigInt(at)));
+  const column = columnFromValues(
+    INT64,
+    Array.from({ length: count }, (_, at) => BigInt(at)),
+  );
   const out = new Int32Array(count);
   index.lookupOrInsert([column], count, new Uint32Array(count).fill(4026531840), out);
   expect(index.count).toBe(count);
@@ -95,13 +125,20 @@ test('no key columns at all make one group', () => {
 test('a store that is rewritten again and again keeps the last values and does not grow without bound', () => {
   const store = makeColumnStore(TEXT);
   const long = (seed: number): string => String(seed).repeat(300);
-  const first = columnFromValues(TEXT, Array.from({ length: 100 }, (_, at) => long(at)));
+  const first = columnFromValues(
+    TEXT,
+    Array.from({ length: 100 }, (_, at) => long(at)),
+  );
   for (let at = 0; at < 100; at++) store.append(first, at);
   for (let round = 0; round < 50; round++) {
-    const next = columnFromValues(TEXT, Array.from({ length: 100 }, (_, at) => (at % 9 === 0 ? null : long(at + round))));
+    const next = columnFromValues(
+      TEXT,
+      Array.from({ length: 100 }, (_, at) => (at % 9 === 0 ? null : long(at + round))),
+    );
     for (let at = 0; at < 100; at++) store.set(at, next, at);
   }
   const column = store.gather(allGroups(100));
-  for (let at = 0; at < 100; at++) expect(valueAt(column, at)).toBe(at % 9 === 0 ? null : long(at + 49));
+  for (let at = 0; at < 100; at++)
+    expect(valueAt(column, at)).toBe(at % 9 === 0 ? null : long(at + 49));
   expect(store.bytes()).toBeLessThan(400_000);
 });

@@ -14,6 +14,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError, type ErrorCode, type ErrorReport } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
+import { bytesOf, joined, LINE_FEED, lineStart, wholeRows } from './chunks.ts';
 
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Record<string, SqlValue | ArrayBuffer>;
@@ -26,7 +27,13 @@ export interface LogStorage {
 }
 
 /** A row that was not taken; `index` is its place in the request, from 0. */
-export type RejectedRow = { index: number; code: ErrorCode; column: string; message: string; raw: string | null };
+export type RejectedRow = {
+  index: number;
+  code: ErrorCode;
+  column: string;
+  message: string;
+  raw: string | null;
+};
 
 export type AppendRequest = {
   idempotencyKey: string | null;
@@ -48,21 +55,27 @@ export type AppendAnswer = {
   replayed: boolean;
 };
 
-export type AppendOutcome = { tag: 'stored'; answer: AppendAnswer } | { tag: 'refused'; report: ErrorReport };
+export type AppendOutcome =
+  | { tag: 'stored'; answer: AppendAnswer }
+  | { tag: 'refused'; report: ErrorReport };
 
 export type LogRead =
   | { tag: 'rows'; firstOffset: number; rows: number; bytes: Uint8Array; endOffset: number }
   /** The offset lies before what is kept, or beyond the end: the log is not the one the reader knows. */
   | { tag: 'out-of-range'; firstKept: number; endOffset: number };
 
-export type LogStatus = { endOffset: number; trimmedOffset: number; bytes: number; rejectedTotal: number };
+export type LogStatus = {
+  endOffset: number;
+  trimmedOffset: number;
+  bytes: number;
+  rejectedTotal: number;
+};
 
 /** A refused row as the error table shows it. */
 export type RejectedRecord = RejectedRow & { sequence: number; atMs: number };
 
 const IDEMPOTENCY_KEPT_MS = 24 * 60 * 60 * 1000;
 const RAW_CHARACTERS_MAX = 4096;
-const LINE_FEED = 10;
 
 export class LogStore {
   readonly #storage: LogStorage;
@@ -87,7 +100,9 @@ export class LogStore {
       storage.exec(
         'CREATE TABLE IF NOT EXISTS rejected (sequence INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, row_index INTEGER NOT NULL, code TEXT NOT NULL, column_name TEXT NOT NULL, message TEXT NOT NULL, raw TEXT)',
       );
-      storage.exec('CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL)');
+      storage.exec(
+        'CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL)',
+      );
       this.#loadMarks();
     });
   }
@@ -124,9 +139,13 @@ export class LogStore {
   }
 
   #appendOne(request: AppendRequest, accepted: Uint8Array[], nowMs: number): AppendOutcome {
-    const known = request.idempotencyKey === null ? null : this.#knownAnswer(request.idempotencyKey, request.bodyHash);
+    const known =
+      request.idempotencyKey === null
+        ? null
+        : this.#knownAnswer(request.idempotencyKey, request.bodyHash);
     if (known !== null) return known;
-    if (this.#bytes + request.ndjson.length > this.#bytesMax) return { tag: 'refused', report: fullReport(this.#bytes) };
+    if (this.#bytes + request.ndjson.length > this.#bytesMax)
+      return { tag: 'refused', report: fullReport(this.#bytes) };
     const firstOffset = this.#endOffset;
     accepted.push(request.ndjson);
     this.#endOffset += request.rows;
@@ -136,7 +155,9 @@ export class LogStore {
       firstOffset,
       accepted: request.rows,
       rejectedCount: request.rejected.length,
-      rejected: request.rejected.slice(0, LIMITS.errorRowsKept).map(({ raw: _, ...row }) => row),
+      rejected: request.rejected
+        .slice(0, LIMITS.errorRowsKept)
+        .map(({ index, code, column, message }) => ({ index, code, column, message })),
       replayed: false,
     };
     if (request.idempotencyKey !== null) {
@@ -153,7 +174,10 @@ export class LogStore {
   }
 
   #knownAnswer(key: string, bodyHash: string): AppendOutcome | null {
-    const [row] = this.#storage.exec('SELECT body_hash, answer FROM requests WHERE idempotency_key = ?', key);
+    const [row] = this.#storage.exec(
+      'SELECT body_hash, answer FROM requests WHERE idempotency_key = ?',
+      key,
+    );
     if (row === undefined) return null;
     if (row['body_hash'] !== bodyHash) return { tag: 'refused', report: mismatchReport(key) };
     const answer = JSON.parse(String(row['answer'])) as AppendAnswer;
@@ -169,7 +193,12 @@ export class LogStore {
     let end = 0;
     const write = (): void => {
       if (rows === 0) return;
-      this.#storage.exec('INSERT INTO chunks (first_offset, rows, data) VALUES (?, ?, ?)', offset, rows, data.slice(start, end));
+      this.#storage.exec(
+        'INSERT INTO chunks (first_offset, rows, data) VALUES (?, ?, ?)',
+        offset,
+        rows,
+        data.slice(start, end),
+      );
       offset += rows;
       start = end;
       rows = 0;
@@ -200,7 +229,10 @@ export class LogStore {
   }
 
   #dropOldRejected(): void {
-    this.#storage.exec('DELETE FROM rejected WHERE sequence < ?', this.#rejectedTotal - LIMITS.errorRowsKept);
+    this.#storage.exec(
+      'DELETE FROM rejected WHERE sequence < ?',
+      this.#rejectedTotal - LIMITS.errorRowsKept,
+    );
   }
 
   /** The newest refused rows first. */
@@ -223,7 +255,13 @@ export class LogStore {
    */
   read(offset: number, bytesMax: number): LogRead {
     if (offset === this.#endOffset) {
-      return { tag: 'rows', firstOffset: offset, rows: 0, bytes: new Uint8Array(0), endOffset: this.#endOffset };
+      return {
+        tag: 'rows',
+        firstOffset: offset,
+        rows: 0,
+        bytes: new Uint8Array(0),
+        endOffset: this.#endOffset,
+      };
     }
     const bodies: Uint8Array[] = [];
     let rows = 0;
@@ -231,7 +269,10 @@ export class LogStore {
     let from = this.#chunkStart(offset);
     if (from === null || offset > this.#endOffset) return this.#outOfRange();
     while (from < this.#endOffset && (room > 0 || rows === 0)) {
-      const [chunk] = this.#storage.exec('SELECT rows, data FROM chunks WHERE first_offset = ?', from);
+      const [chunk] = this.#storage.exec(
+        'SELECT rows, data FROM chunks WHERE first_offset = ?',
+        from,
+      );
       assert(chunk !== undefined, 'chunks follow each other without gaps');
       const data = bytesOf(chunk['data']);
       const start = lineStart(data, 0, Math.max(offset - from, 0));
@@ -242,7 +283,13 @@ export class LogStore {
       if (part.end < data.length) break;
       from += Number(chunk['rows']);
     }
-    return { tag: 'rows', firstOffset: offset, rows, bytes: joined(bodies), endOffset: this.#endOffset };
+    return {
+      tag: 'rows',
+      firstOffset: offset,
+      rows,
+      bytes: joined(bodies),
+      endOffset: this.#endOffset,
+    };
   }
 
   /** First offset of the chunk that holds row `offset`; null when it is gone. */
@@ -259,7 +306,11 @@ export class LogStore {
   #outOfRange(): LogRead {
     const [row] = this.#storage.exec('SELECT min(first_offset) AS first FROM chunks');
     const first = row?.['first'] ?? null;
-    return { tag: 'out-of-range', firstKept: first === null ? this.#endOffset : Number(first), endOffset: this.#endOffset };
+    return {
+      tag: 'out-of-range',
+      firstKept: first === null ? this.#endOffset : Number(first),
+      endOffset: this.#endOffset,
+    };
   }
 
   /** Nobody will read rows before `offset` again. Also forgets answers that are a day old and whose rows are trimmed. */
@@ -289,7 +340,11 @@ export class LogStore {
   }
 
   #loadMarks(): void {
-    const marks = new Map(this.#storage.exec('SELECT name, value FROM marks').map((row) => [row['name'], Number(row['value'])]));
+    const marks = new Map(
+      this.#storage
+        .exec('SELECT name, value FROM marks')
+        .map((row) => [row['name'], Number(row['value'])]),
+    );
     this.#endOffset = marks.get('end_offset') ?? 0;
     this.#trimmedOffset = marks.get('trimmed_offset') ?? 0;
     this.#bytes = marks.get('bytes') ?? 0;
@@ -314,49 +369,20 @@ export class LogStore {
   }
 }
 
-function bytesOf(value: SqlValue | ArrayBuffer | undefined): Uint8Array {
-  if (value instanceof Uint8Array) return value;
-  assert(value instanceof ArrayBuffer, 'a blob');
-  return new Uint8Array(value);
-}
-
-function joined(bodies: readonly Uint8Array[]): Uint8Array {
-  if (bodies.length === 1) return bodies[0] as Uint8Array;
-  const bytes = new Uint8Array(bodies.reduce((sum, body) => sum + body.length, 0));
-  let at = 0;
-  for (const body of bodies) {
-    bytes.set(body, at);
-    at += body.length;
-  }
-  return bytes;
-}
-
-/** Where line `lines` after position `from` begins. */
-function lineStart(data: Uint8Array, from: number, lines: number): number {
-  let at = from;
-  for (let line = 0; line < lines; line++) at = data.indexOf(LINE_FEED, at) + 1;
-  return at;
-}
-
-/** The end of the whole rows that fit into `room` bytes, at least one when `atLeastOne`, and their number. */
-function wholeRows(data: Uint8Array, start: number, room: number, atLeastOne: boolean): { end: number; rows: number } {
-  let end = start;
-  let rows = 0;
-  while (end < data.length) {
-    const next = data.indexOf(LINE_FEED, end) + 1;
-    if (next - start > room && !(atLeastOne && rows === 0)) break;
-    end = next;
-    rows++;
-  }
-  return { end, rows };
-}
-
 const mismatchReport = (key: string): ErrorReport =>
-  new EngineError('IDEMPOTENCY_MISMATCH', `the idempotency key ${JSON.stringify(key)} was used with another body`, {
-    hint: 'Send the same body again for a retry, and a new key for new rows.',
-  }).report;
+  new EngineError(
+    'IDEMPOTENCY_MISMATCH',
+    `the idempotency key ${JSON.stringify(key)} was used with another body`,
+    {
+      hint: 'Send the same body again for a retry, and a new key for new rows.',
+    },
+  ).report;
 
 const fullReport = (bytes: number): ErrorReport =>
-  new EngineError('BACKPRESSURE', `the log of this partition is full: it holds ${bytes} bytes that no checkpoint has passed yet`, {
-    hint: 'Send again later; rows are removed once a checkpoint has passed them.',
-  }).report;
+  new EngineError(
+    'BACKPRESSURE',
+    `the log of this partition is full: it holds ${bytes} bytes that no checkpoint has passed yet`,
+    {
+      hint: 'Send again later; rows are removed once a checkpoint has passed them.',
+    },
+  ).report;

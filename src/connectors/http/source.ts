@@ -50,7 +50,13 @@ export class HttpSource implements Source {
     const count = integerOption(context.spec.connector.options, 'partitions') ?? 1;
     this.#context = context;
     this.partitions = ownedPartitions(count, context.subtask, context.parallelism);
-    this.#parts = this.partitions.map((number) => ({ number, offset: 0, readOffset: 0, reading: false, stretches: [] }));
+    this.#parts = this.partitions.map((number) => ({
+      number,
+      offset: 0,
+      readOffset: 0,
+      reading: false,
+      stretches: [],
+    }));
     this.#decoder = new JsonDecoder(context.spec.physical, context.spec.format);
   }
 
@@ -59,7 +65,9 @@ export class HttpSource implements Source {
     if (this.#parts.length === 0) return { tag: 'ended' };
     // Reads and rows take turns, so that neither crowds the other out, whatever answers at once.
     this.#rowsFirst = !this.#rowsFirst;
-    const step = this.#rowsFirst ? (this.#nextRows() ?? this.#nextRead()) : (this.#nextRead() ?? this.#nextRows());
+    const step = this.#rowsFirst
+      ? (this.#nextRows() ?? this.#nextRead())
+      : (this.#nextRead() ?? this.#nextRows());
     return step ?? { tag: 'wait', untilMs: null };
   }
 
@@ -96,12 +104,19 @@ export class HttpSource implements Source {
     const stretch = must(part.stretches[0], 'a stretch of rows');
     const { bytes } = stretch;
     const first = part.offset;
-    const result = this.#decoder.decode(bytes, stretch.at, bytes.length, this.#context.batchRows, true);
+    const result = this.#decoder.decode(
+      bytes,
+      stretch.at,
+      bytes.length,
+      this.#context.batchRows,
+      true,
+    );
     const bad = judgeBadRows(
       result.errors,
       bytes,
       this.#context.spec.format.badData,
-      (error) => `row ${first + error.rowIndex} of ${this.#context.spec.table}${this.#nameOf(part)}`,
+      (error) =>
+        `row ${first + error.rowIndex} of ${this.#context.spec.table}${this.#nameOf(part)}`,
     );
     if (bad.tag === 'failed') {
       this.#failed = bad.report;
@@ -122,7 +137,10 @@ export class HttpSource implements Source {
   }
 
   onRead(partition: number, result: ReadResult): void {
-    const part = must(this.#parts.find((each) => each.number === partition), `partition ${partition}`);
+    const part = must(
+      this.#parts.find((each) => each.number === partition),
+      `partition ${partition}`,
+    );
     assert(part.reading, 'a read was asked for');
     part.reading = false;
     if (result.tag === 'failed') this.#failed = result.report;
@@ -132,7 +150,8 @@ export class HttpSource implements Source {
 
   #take(part: Partition, result: ReadResult & { tag: 'log' }): void {
     if (result.rows === 0) {
-      if (result.endOffset < part.readOffset) this.#failed = this.#lostReport(part, `the log ends at row ${result.endOffset}`);
+      if (result.endOffset < part.readOffset)
+        this.#failed = this.#lostReport(part, `the log ends at row ${result.endOffset}`);
       return;
     }
     if (result.firstOffset !== part.readOffset) {
@@ -145,9 +164,13 @@ export class HttpSource implements Source {
 
   #lostReport(part: Partition, why: string): ErrorReport {
     const { table } = this.#context.spec;
-    return new EngineError('SOURCE_MISSING', `row ${part.readOffset} of ${table}${this.#nameOf(part)} is not there any more: ${why}`, {
-      hint: 'Restart the pipeline without state to read the table from its beginning.',
-    }).report;
+    return new EngineError(
+      'SOURCE_MISSING',
+      `row ${part.readOffset} of ${table}${this.#nameOf(part)} is not there any more: ${why}`,
+      {
+        hint: 'Restart the pipeline without state to read the table from its beginning.',
+      },
+    ).report;
   }
 
   snapshot(): Record<string, JsonValue> {

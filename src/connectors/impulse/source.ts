@@ -87,7 +87,13 @@ export class ImpulseSource implements Source {
       setWhole(times, row, this.#startMicros + Math.floor(counter * this.#stepMicros));
       indices[row * 2] = part.number;
     }
-    const whole = (words: Int32Array): Column => ({ tag: 'int64', type: INT64, length: rows, validity: null, words });
+    const whole = (words: Int32Array): Column => ({
+      tag: 'int64',
+      type: INT64,
+      length: rows,
+      validity: null,
+      words,
+    });
     return {
       rows,
       columns: this.#names.map((name) => whole(name === 'counter' ? counters : indices)),

@@ -29,7 +29,9 @@ const encoder = new TextEncoder();
 const texts = (list: string): Uint8Array[] => list.split(',').map((text) => encoder.encode(text));
 const FIRST_NAMES = texts('Peter,Paul,Luke,John,Saul,Vicky,Kate,Julie,Sarah,Deiter,Walter');
 const LAST_NAMES = texts('Shultz,Abrams,Spencer,White,Bartels,Walton,Smith,Jones,Noris');
-const CITIES = texts('Phoenix,Los Angeles,San Francisco,Boise,Portland,Bend,Redmond,Seattle,Kent,Cheyenne');
+const CITIES = texts(
+  'Phoenix,Los Angeles,San Francisco,Boise,Portland,Bend,Redmond,Seattle,Kent,Cheyenne',
+);
 const STATES = texts('AZ,CA,ID,OR,WA,WY');
 const HOT_CHANNELS = texts('Google,Facebook,Baidu,Apple');
 const MAIL_END = encoder.encode('.com');
@@ -181,7 +183,8 @@ export class NexmarkGenerator {
     for (let block = 0; block < 4; block++) {
       if (block > 0) this.creditCard.putByte(SPACE);
       const digits = this.#random.below(10_000);
-      for (let unit = 1000; unit >= 1; unit /= 10) this.creditCard.putByte(48 + (Math.floor(digits / unit) % 10));
+      for (let unit = 1000; unit >= 1; unit /= 10)
+        this.creditCard.putByte(48 + (Math.floor(digits / unit) % 10));
     }
   }
 
@@ -190,10 +193,12 @@ export class NexmarkGenerator {
     this.kind = 'auction';
     this.id = lastAuction(event) + ID_BASE;
     const hot = random.below(4) > 0;
-    this.seller = (hot ? Math.floor(lastPerson(event) / 100) * 100 : this.#anyPerson(event)) + ID_BASE;
+    this.seller =
+      (hot ? Math.floor(lastPerson(event) / 100) * 100 : this.#anyPerson(event)) + ID_BASE;
     this.category = CATEGORY_BASE + random.below(5);
     this.initialBid = random.price();
-    const horizonMs = this.#timeMs(event + Math.floor((100 * EVENTS_PER_ROUND) / AUCTIONS_PER_ROUND)) - this.atMs;
+    const horizonMs =
+      this.#timeMs(event + Math.floor((100 * EVENTS_PER_ROUND) / AUCTIONS_PER_ROUND)) - this.atMs;
     this.expiresMs = this.atMs + 1 + random.below(Math.max(horizonMs * 2, 1));
     this.itemName.clear();
     this.itemName.putWord(random, 20, SPACE);
@@ -208,9 +213,12 @@ export class NexmarkGenerator {
     const prelude = this.#prelude;
     this.kind = 'bid';
     const hotAuction = random.below(2) > 0;
-    this.auction = (hotAuction ? Math.floor(lastAuction(event) / 100) * 100 : this.#anyAuction(event)) + ID_BASE;
+    this.auction =
+      (hotAuction ? Math.floor(lastAuction(event) / 100) * 100 : this.#anyAuction(event)) + ID_BASE;
     const hotBidder = random.below(4) > 0;
-    this.bidder = (hotBidder ? Math.floor(lastPerson(event) / 100) * 100 + 1 : this.#anyPerson(event)) + ID_BASE;
+    this.bidder =
+      (hotBidder ? Math.floor(lastPerson(event) / 100) * 100 + 1 : this.#anyPerson(event)) +
+      ID_BASE;
     this.price = random.price();
     if (random.below(2) > 0) {
       const index = random.below(HOT_CHANNELS.length);

@@ -94,7 +94,8 @@ export class Scratch {
   putWord(random: NexmarkRandom, lengthMax: number, separator: number): void {
     const from = this.end;
     let length = 3 + random.below(lengthMax - 3);
-    while (length-- > 0) this.putByte(random.below(13) === 0 ? separator : LETTER_A + random.below(26));
+    while (length-- > 0)
+      this.putByte(random.below(13) === 0 ? separator : LETTER_A + random.below(26));
     if (separator === SPACE) this.#trim(from);
   }
 

@@ -1,5 +1,12 @@
 /** The columns of Nexmark tables, named as Arroyo names them. */
-import { INT64, TEXT, TIMESTAMP, type Field, type Schema, type SqlType } from '../../batch/types.ts';
+import {
+  INT64,
+  TEXT,
+  TIMESTAMP,
+  type Field,
+  type Schema,
+  type SqlType,
+} from '../../batch/types.ts';
 import type { NexmarkKind } from './generator.ts';
 
 const field = (name: string, type: SqlType): Field => ({ name, type, nullable: false });

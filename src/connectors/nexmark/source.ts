@@ -9,7 +9,12 @@
  * Failure: none of its own; unusable options are refused where the table is planned.
  */
 import { assert } from '../../base/assert.ts';
-import { Int64Builder, makeBuilder, StructBuilder, type ColumnBuilder } from '../../batch/column-builder.ts';
+import {
+  Int64Builder,
+  makeBuilder,
+  StructBuilder,
+  type ColumnBuilder,
+} from '../../batch/column-builder.ts';
 import type { Column } from '../../batch/column.ts';
 import type { RecordBatch } from '../../batch/record-batch.ts';
 import { TIMESTAMP, type Field, type Schema } from '../../batch/types.ts';
@@ -79,19 +84,33 @@ export class NexmarkSource implements Source {
       }
       const due = Math.min(this.#pacer?.due(nowMs) ?? Infinity, this.#events);
       if (part.next >= due) continue;
-      return { tag: 'batch', partition: part.number, batch: this.#generate(part, due), problems: [] };
+      return {
+        tag: 'batch',
+        partition: part.number,
+        batch: this.#generate(part, due),
+        problems: [],
+      };
     }
     const behind = Math.min(...this.#parts.filter((part) => !part.ended).map((part) => part.next));
-    return { tag: 'wait', untilMs: this.#pacer === null ? nowMs : this.#pacer.wakeMs(behind, this.#batchRows, nowMs) };
+    return {
+      tag: 'wait',
+      untilMs: this.#pacer === null ? nowMs : this.#pacer.wakeMs(behind, this.#batchRows, nowMs),
+    };
   }
 
   #generate(part: Partition, due: number): RecordBatch {
-    const columns = this.#wanted.map((field) => makeBuilder(field.type, Math.min(this.#batchRows, due - part.next)));
+    const columns = this.#wanted.map((field) =>
+      makeBuilder(field.type, Math.min(this.#batchRows, due - part.next)),
+    );
     const fields = this.#fieldBuilders(columns);
     const time = new Int64Builder(TIMESTAMP, this.#batchRows);
     const { generator } = part;
     let rows = 0;
-    for (let draws = 0; draws < DRAWS_PER_POLL_MAX && rows < this.#batchRows && part.next < due; draws++) {
+    for (
+      let draws = 0;
+      draws < DRAWS_PER_POLL_MAX && rows < this.#batchRows && part.next < due;
+      draws++
+    ) {
       const event = part.next++;
       generator.draw(event);
       if (Math.floor(event / BLOCK) % this.#partitionCount !== part.number) continue;
@@ -101,7 +120,12 @@ export class NexmarkSource implements Source {
       time.appendNumber(generator.atMs * 1000);
       rows++;
     }
-    return { rows, columns: columns.map((builder): Column => builder.finish()), eventTime: time.finish(), retract: null };
+    return {
+      rows,
+      columns: columns.map((builder): Column => builder.finish()),
+      eventTime: time.finish(),
+      retract: null,
+    };
   }
 
   /** Where each kind's fields are written: the columns themselves, or the children of the kind's struct. */
@@ -110,7 +134,9 @@ export class NexmarkSource implements Source {
       if (this.#kind === null) {
         const at = this.#wanted.findIndex((field) => field.name === kind);
         const struct = columns[at];
-        return struct instanceof StructBuilder ? struct.children : NEXMARK_FIELDS[kind].map(() => null);
+        return struct instanceof StructBuilder
+          ? struct.children
+          : NEXMARK_FIELDS[kind].map(() => null);
       }
       return NEXMARK_FIELDS[kind].map((field) => {
         const at = this.#wanted.findIndex((wanted) => wanted.name === field.name);
@@ -154,7 +180,11 @@ function wantedFields(physical: Schema, kind: NexmarkKind | null): Field[] {
   });
 }
 
-function closeRow(columns: readonly ColumnBuilder[], kind: NexmarkKind, wanted: readonly Field[]): void {
+function closeRow(
+  columns: readonly ColumnBuilder[],
+  kind: NexmarkKind,
+  wanted: readonly Field[],
+): void {
   for (let index = 0; index < columns.length; index++) {
     const struct = columns[index];
     assert(struct instanceof StructBuilder, 'an event column is a struct');
@@ -162,4 +192,3 @@ function closeRow(columns: readonly ColumnBuilder[], kind: NexmarkKind, wanted: 
     else struct.appendNull();
   }
 }
-

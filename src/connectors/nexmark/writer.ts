@@ -59,7 +59,13 @@ function whole(fields: FieldBuilders, index: number, value: number): void {
   builder.appendNumber(value);
 }
 
-function bytes(fields: FieldBuilders, index: number, source: Uint8Array, start: number, end: number): void {
+function bytes(
+  fields: FieldBuilders,
+  index: number,
+  source: Uint8Array,
+  start: number,
+  end: number,
+): void {
   const builder = fields[index] as ColumnBuilder | null;
   if (builder === null) return;
   assert(builder instanceof TextBuilder, 'a field of text');

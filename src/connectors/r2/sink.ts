@@ -13,5 +13,10 @@ export function makeR2Sink(context: SinkContext): NdjsonSink {
   const prefix = requiredText(context.options, 'path').replace(/^\/+|\/+$/g, '');
   const folder = prefix === '' ? '' : `${prefix}/`;
   const bytesMax = integerOption(context.options, 'file_bytes_max') ?? FILE_BYTES_MAX_DEFAULT;
-  return new NdjsonSink(context, 'multipart', bytesMax, (epoch, index) => `${folder}${partName(context, epoch, index)}`);
+  return new NdjsonSink(
+    context,
+    'multipart',
+    bytesMax,
+    (epoch, index) => `${folder}${partName(context, epoch, index)}`,
+  );
 }

@@ -67,7 +67,8 @@ export class ObjectSource implements Source {
       if (step !== null) return step;
       if (this.#ahead !== null) this.#join(this.#ahead);
       else if (this.#reachedEnd && this.#at >= this.#buffer.length) break;
-      else if (!this.#reachedEnd) return this.#reading ? { tag: 'wait', untilMs: null } : this.#read();
+      else if (!this.#reachedEnd)
+        return this.#reading ? { tag: 'wait', untilMs: null } : this.#read();
     }
     this.#ended = 'partition';
     return { tag: 'partition-ended', partition: 0 };
@@ -102,15 +103,24 @@ export class ObjectSource implements Source {
     const buffer = this.#buffer;
     while (this.#at < buffer.length) {
       const from = this.#at;
-      const result = this.#decoder.decode(buffer, from, buffer.length, this.#context.batchRows, final);
+      const result = this.#decoder.decode(
+        buffer,
+        from,
+        buffer.length,
+        this.#context.batchRows,
+        final,
+      );
       if (result.consumed === from) {
         if (buffer.length - from <= LIMITS.ingestRowBytesMax) return null;
         return this.#skipLine(final);
       }
-      const bad = judgeBadRows(result.errors, buffer, this.#context.spec.format.badData, (error) => this.#placeOf(error));
+      const bad = judgeBadRows(result.errors, buffer, this.#context.spec.format.badData, (error) =>
+        this.#placeOf(error),
+      );
       if (bad.tag === 'failed') return this.#fail(bad.report);
       this.#pass(result.consumed);
-      if (result.rowsSeen > 0) return { tag: 'batch', partition: 0, batch: result.batch, problems: bad.problems };
+      if (result.rowsSeen > 0)
+        return { tag: 'batch', partition: 0, batch: result.batch, problems: bad.problems };
     }
     return null;
   }
@@ -123,7 +133,8 @@ export class ObjectSource implements Source {
     this.#at = to;
     if (end < 0 && !final) return null;
     const message = `line ${this.#line} (byte ${this.#offset}) of ${this.#path}: a row of ${this.#skipped} bytes is longer than ${LIMITS.ingestRowBytesMax}`;
-    if (this.#context.spec.format.badData === 'fail') return this.#fail(failReport('ROW_TOO_LARGE', message, null));
+    if (this.#context.spec.format.badData === 'fail')
+      return this.#fail(failReport('ROW_TOO_LARGE', message, null));
     this.#offset += this.#skipped;
     this.#skipped = 0;
     this.#line++;
@@ -184,9 +195,16 @@ export class ObjectSource implements Source {
 
 function countLines(bytes: Uint8Array, from: number, to: number): number {
   let lines = 0;
-  for (let at = bytes.indexOf(LINE_FEED, from); at >= 0 && at < to; at = bytes.indexOf(LINE_FEED, at + 1)) lines++;
+  for (
+    let at = bytes.indexOf(LINE_FEED, from);
+    at >= 0 && at < to;
+    at = bytes.indexOf(LINE_FEED, at + 1)
+  )
+    lines++;
   return lines;
 }
 
 const missingReport = (path: string): ErrorReport =>
-  new EngineError('SOURCE_MISSING', `there is no ${path}`, { hint: 'Check the option path of the table.' }).report;
+  new EngineError('SOURCE_MISSING', `there is no ${path}`, {
+    hint: 'Check the option path of the table.',
+  }).report;

@@ -8,5 +8,10 @@ import { FILE_BYTES_MAX_DEFAULT } from '../r2/sink.ts';
 
 export function makeSingleFileSink(context: SinkContext): NdjsonSink {
   const prefix = `thalweg-staged/${context.pipelineId}/${encodeURIComponent(context.table)}/`;
-  return new NdjsonSink(context, 'object', FILE_BYTES_MAX_DEFAULT, (epoch, index) => `${prefix}${partName(context, epoch, index)}`);
+  return new NdjsonSink(
+    context,
+    'object',
+    FILE_BYTES_MAX_DEFAULT,
+    (epoch, index) => `${prefix}${partName(context, epoch, index)}`,
+  );
 }

@@ -12,5 +12,10 @@ export const stdoutPrefix = (pipelineId: string, table: string): string =>
 
 export function makeStdoutSink(context: SinkContext): NdjsonSink {
   const prefix = stdoutPrefix(context.pipelineId, context.table);
-  return new NdjsonSink(context, 'multipart', FILE_BYTES_MAX_DEFAULT, (epoch, index) => `${prefix}${partName(context, epoch, index)}`);
+  return new NdjsonSink(
+    context,
+    'multipart',
+    FILE_BYTES_MAX_DEFAULT,
+    (epoch, index) => `${prefix}${partName(context, epoch, index)}`,
+  );
 }

@@ -1,0 +1,132 @@
+/** Growable, rewritable text; see `column-store.ts` for the contract. */
+import { assert } from '../base/assert.ts';
+import { bitAt, isValid, type Column, type TextColumn } from '../batch/column.ts';
+import type { SqlType } from '../batch/types.ts';
+import type { ColumnStore } from './column-store.ts';
+import { grown, Presence, wider } from './growth.ts';
+
+/** Garbage below this is never worth a compaction. */
+const TEXT_GARBAGE_BYTES_MIN = 65_536;
+
+/** Text lies in one arena; `set` leaves the old bytes behind until garbage outweighs what is alive. */
+export class TextStore implements ColumnStore {
+  readonly type: SqlType;
+  readonly #presence = new Presence();
+  #starts = new Int32Array(0);
+  #lengths = new Int32Array(0);
+  #arena = new Uint8Array(0);
+  #used = 0;
+  #garbage = 0;
+  length = 0;
+
+  constructor(type: SqlType) {
+    this.type = type;
+  }
+
+  append(column: Column, row: number): void {
+    if (this.length === this.#starts.length) {
+      const room = grown(this.length, this.length + 1);
+      this.#starts = wider(Int32Array, this.#starts, room);
+      this.#lengths = wider(Int32Array, this.#lengths, room);
+    }
+    this.#lengths[this.length] = 0;
+    this.set(this.length++, column, row);
+  }
+
+  set(index: number, column: Column, row: number): void {
+    const text = textOf(column);
+    const present = isValid(column, row);
+    this.#presence.mark(index, present);
+    this.#garbage += this.#lengths[index] as number;
+    const start = present ? (text.offsets[row] as number) : 0;
+    const size = present ? (text.offsets[row + 1] as number) - start : 0;
+    this.#lengths[index] = 0;
+    if (this.#used + size > this.#arena.length) this.#makeRoom(size);
+    copyBytes(text.bytes, start, this.#arena, this.#used, size);
+    this.#starts[index] = this.#used;
+    this.#lengths[index] = size;
+    this.#used += size;
+  }
+
+  #makeRoom(size: number): void {
+    const alive = this.#used - this.#garbage;
+    const compact = this.#garbage > TEXT_GARBAGE_BYTES_MIN && this.#garbage > alive;
+    const need = (compact ? alive : this.#used) + size;
+    const arena = new Uint8Array(grown(compact ? alive : this.#arena.length, need));
+    if (!compact) {
+      arena.set(this.#arena.subarray(0, this.#used));
+      this.#arena = arena;
+      return;
+    }
+    let used = 0;
+    for (let index = 0; index < this.length; index++) {
+      const bytes = this.#lengths[index] as number;
+      copyBytes(this.#arena, this.#starts[index] as number, arena, used, bytes);
+      this.#starts[index] = used;
+      used += bytes;
+    }
+    this.#arena = arena;
+    this.#used = used;
+    this.#garbage = 0;
+  }
+
+  equals(index: number, column: Column, row: number): boolean {
+    const text = textOf(column);
+    const present = text.validity === null || bitAt(text.validity, row);
+    if (this.#presence.has(index) !== present) return false;
+    if (!present) return true;
+    const there = text.offsets[row] as number;
+    const size = (text.offsets[row + 1] as number) - there;
+    if (this.#lengths[index] !== size) return false;
+    const here = this.#starts[index] as number;
+    for (let at = 0; at < size; at++)
+      if (this.#arena[here + at] !== text.bytes[there + at]) return false;
+    return true;
+  }
+
+  gather(indices: Int32Array): Column {
+    const offsets = new Int32Array(indices.length + 1);
+    let size = 0;
+    for (let at = 0; at < indices.length; at++) {
+      size += this.#lengths[indices[at] as number] as number;
+      offsets[at + 1] = size;
+    }
+    const bytes = new Uint8Array(size);
+    for (let at = 0; at < indices.length; at++) {
+      const index = indices[at] as number;
+      copyBytes(
+        this.#arena,
+        this.#starts[index] as number,
+        bytes,
+        offsets[at] as number,
+        this.#lengths[index] as number,
+      );
+    }
+    const validity = this.#presence.gather(indices);
+    return { tag: 'text', type: this.type, length: indices.length, validity, offsets, bytes };
+  }
+
+  bytes(): number {
+    return this.#arena.length + this.#starts.byteLength * 2 + this.#presence.bytes();
+  }
+}
+
+function textOf(column: Column): TextColumn {
+  assert(column.tag === 'text', `a store of text got a ${column.tag} column`);
+  return column;
+}
+
+/** Short copies byte by byte: a typed array view per value costs more than the bytes. */
+function copyBytes(
+  source: Uint8Array,
+  start: number,
+  target: Uint8Array,
+  at: number,
+  size: number,
+): void {
+  if (size > 64) {
+    target.set(source.subarray(start, start + size), at);
+    return;
+  }
+  for (let index = 0; index < size; index++) target[at + index] = source[start + index] as number;
+}
