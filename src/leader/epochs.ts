@@ -17,7 +17,7 @@ import { startCommit } from './commits.ts';
 import { setTip } from './opening.ts';
 import { SUMMARIES_KEPT } from './state.ts';
 import type { LeaderState } from './state.ts';
-import { end, fail, failWith, persist, sendToKnown, specOf, startOperation } from './step.ts';
+import { end, fail, failWith, persist, sendSettled, sendToKnown, specOf, startOperation, updateHost } from './step.ts';
 import type { Step } from './step.ts';
 
 /** When an idle running leader begins the next checkpoint by itself. */
@@ -30,6 +30,7 @@ const allDrained = (state: LeaderState): boolean => state.hosts.every((host) => 
 /** Decides what a running leader with nothing under way does: end its input, stop, checkpoint or wait. */
 export function beginNext(step: Step): void {
   const { state } = step;
+  if (state.hosts.some((host) => host.settling !== null)) return awaitSettled(step);
   if (allDrained(state)) return startAttempt(step, 1, 'scheduled', step.nowMs);
   if (state.stop?.mode === 'graceful') return stopHosts(step, 'graceful');
   if (state.stop !== null) return startAttempt(step, 1, 'stopping', step.nowMs);
@@ -93,7 +94,7 @@ export function settle(step: Step): void {
   state.settledMs = step.nowMs;
   state.activity = { tag: 'none' };
   persist(step);
-  sendToKnown(step, { tag: 'settled', epoch: manifest.epoch, attempt: manifest.attempt });
+  sendSettled(step, manifest.epoch, manifest.attempt);
   if (manifest.finished) return end(step, { tag: 'finished', epoch: tip.epoch });
   if (summary.kind === 'stopping') return stopHosts(step, 'checkpoint');
   collect(step);
@@ -106,6 +107,24 @@ function collect(step: Step): void {
   state.collecting = id;
   const operation = { tag: 'collect', tip: must(state.tip, 'tip'), keep: specOf(step).settings.checkpointsKept } as const;
   step.effects.push({ tag: 'lineage', id, operation });
+}
+
+function awaitSettled(step: Step): void {
+  step.state.activity = { tag: 'settling', deadlineMs: step.nowMs + specOf(step).settings.heartbeatTimeoutMs };
+}
+
+/** Host `index` has answered the command `sequence`. */
+export function acceptSettled(step: Step, index: number, sequence: number): void {
+  const { state } = step;
+  if (state.hosts[index]?.settling !== sequence) return;
+  updateHost(step, index, { settling: null });
+  if (state.activity.tag === 'settling' && state.hosts.every((host) => host.settling === null)) state.activity = { tag: 'none' };
+}
+
+/** A host that does not answer a call is as good as lost. */
+export function giveUpSettled(step: Step): void {
+  const silent = [...step.state.hosts.entries()].filter(([, host]) => host.settling !== null).map(([index]) => index);
+  failWith(step, 'HOST_LOST', `host ${silent.join(', ')} did not answer that its checkpoint is committed`);
 }
 
 /** Lets the hosts go; the outcome is fixed, and a host that is lost from here on has stopped too. */

@@ -9,7 +9,7 @@
 import { acceptReport } from '../checkpoint/coordinator.ts';
 import type { CommandAnswer, HostReport, ReportAnswer, ReportEnvelope } from '../protocol/messages.ts';
 import { acceptCommitted } from './commits.ts';
-import { publish } from './epochs.ts';
+import { acceptSettled, publish } from './epochs.ts';
 import type { HostState, LeaderState } from './state.ts';
 import { end, fail, failWith, noteErrors, updateHost } from './step.ts';
 import type { Step } from './step.ts';
@@ -99,12 +99,17 @@ function takeFailed(step: Step, index: number, { report, operator }: Extract<Hos
   fail(step, report);
 }
 
-export function onAnswer(step: Step, index: number, answer: CommandAnswer): void {
+export function onAnswer(step: Step, index: number, sequence: number, answer: CommandAnswer): void {
   if (step.state.phase === 'ended' || step.state.hosts[index] === undefined) return;
-  if (answer.tag === 'accepted') return updateHost(step, index, { lastHeardMs: step.nowMs });
+  if (answer.tag === 'accepted') {
+    updateHost(step, index, { lastHeardMs: step.nowMs });
+    return acceptSettled(step, index, sequence);
+  }
   if (answer.tag === 'unknown-incarnation') return loseHost(step, index, 'it was created again');
-  // A newer start of this very leader leads the hosts: whatever this one still does, they must not hear it.
-  end(step, { tag: 'fenced' }, true);
+  if (step.state.activity.tag === 'stopping-hosts') return takeStopped(step, index);
+  // Another start of this leader has spoken to the host: a newer one, or an older one whose call came late.
+  // While the lineage is being asked (no tip), the answers to what was sent before say nothing new.
+  if (step.state.tip !== null && sequence >= (step.state.hosts[index]?.ledSince ?? 0)) step.state.doubted = true;
 }
 
 export function loseHost(step: Step, index: number, reason: string): void {

@@ -13,11 +13,12 @@
 import { assert, must, unreachable } from '../base/assert.ts';
 import type { StopMode } from '../protocol/messages.ts';
 import { giveUpCommit, startCommit } from './commits.ts';
-import { beginNext, checkpointDueMs, giveUpAttempt, onPublished, settle } from './epochs.ts';
+import { beginNext, checkpointDueMs, giveUpAttempt, giveUpSettled, onPublished, settle } from './epochs.ts';
 import { checkSilence, loseHost, onAnswer, onReport } from './hosts.ts';
 import type { LeaderEffect, LeaderEvent, LineageResult } from './interface.ts';
 import {
-  adoptHosts, awaitHosts, begin, deploy, fence, giveUpHosts, needsDeployment, onFenced, onOpened, open, resetDue, setTip,
+  adoptHosts, awaitHosts, begin, deploy, fence, giveUpHosts, needsDeployment, onFenced, onOpened, open, reopen,
+  resetDue, setTip,
 } from './opening.ts';
 import { newHost, restoreLeader } from './state.ts';
 import type { LeaderState } from './state.ts';
@@ -57,7 +58,7 @@ function take(step: Step, event: LeaderEvent): void {
       return;
     }
     case 'answer':
-      return onAnswer(step, event.index, event.answer);
+      return onAnswer(step, event.index, event.sequence, event.answer);
     case 'host-lost':
       return loseHost(step, event.index, event.reason);
     case 'lineage-done':
@@ -150,6 +151,8 @@ function expire(step: Step): void {
       return giveUpHosts(step);
     case 'collecting':
       return giveUpAttempt(step);
+    case 'settling':
+      return giveUpSettled(step);
     case 'committing':
       return giveUpCommit(step);
     case 'stopping-hosts':
@@ -163,6 +166,7 @@ function expire(step: Step): void {
 function advance(step: Step): void {
   const { state } = step;
   if (state.phase === 'new' || state.phase === 'ended') return;
+  if (state.doubted && state.activity.tag !== 'storing') reopen(step);
   while (state.activity.tag === 'none' && !ended(state)) {
     if (state.announced) {
       beginNext(step);
@@ -186,6 +190,7 @@ function towardsBegin(step: Step): void {
   // Nothing has been read since the tip, so the tip is where the stop would arrive.
   if (state.stop !== null && tip.committed && !state.begun) return end(step, { tag: 'stopped', epoch: tip.epoch });
   if (needsDeployment(step)) return deploy(step);
+  if (state.adoptionDue) adoptHosts(step);
   if (state.hosts.some((host) => !host.ready)) return awaitHosts(step);
   if (!tip.committed) {
     state.phase = 'redoing';

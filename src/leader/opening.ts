@@ -14,7 +14,7 @@ import type { FenceOutcome } from '../lineage/fence.ts';
 import type { OpenOutcome } from '../lineage/open.ts';
 import type { Tip } from '../lineage/types.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
-import { end, fail, failWith, persist, send, sendToKnown, specOf, startOperation, updateHost } from './step.ts';
+import { end, fail, failWith, persist, send, sendSettled, sendToKnown, specOf, startOperation, updateHost } from './step.ts';
 import type { Step } from './step.ts';
 
 /** Whether the generation has still to forget the state that `tip` holds. */
@@ -67,7 +67,22 @@ export function deploy(step: Step): void {
 
 /** Running hosts learn the nonce of the leader that takes over. */
 export function adoptHosts(step: Step): void {
+  step.state.adoptionDue = false;
   for (const [index, host] of step.state.hosts.entries()) send(step, index, { tag: 'adopt', drained: host.drained });
+}
+
+/**
+ * Begins again at the lineage: a leader that was replaced finds that it is fenced, the owner takes its hosts back.
+ *
+ * Not while a workflow is under way: an epoch that this start may have claimed with a checkpoint cannot be fenced by it too.
+ */
+export function reopen(step: Step): void {
+  const { state } = step;
+  Object.assign(state, { doubted: false, tip: null, fenced: false, announced: false, restoredFrom: null });
+  state.adoptionDue = state.begun;
+  state.activity = { tag: 'none' };
+  state.checkpoint = null;
+  for (const index of state.hosts.keys()) updateHost(step, index, { ready: false, settling: null });
 }
 
 /** A resumed leader knows the tip, but not all hosts have answered yet. */
@@ -115,7 +130,7 @@ export function begin(step: Step): void {
   persist(step);
   const data = state.tip?.manifest?.data ?? null;
   if (data !== null && data.generation === spec.generation) {
-    sendToKnown(step, { tag: 'settled', epoch: data.epoch, attempt: data.attempt });
+    sendSettled(step, data.epoch, data.attempt);
   }
   const hosts = state.hosts.map((host) => must(host.incarnation, 'incarnation of a host that is ready'));
   sendToKnown(step, { tag: 'begin', hosts });

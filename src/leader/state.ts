@@ -34,6 +34,10 @@ export type HostState = {
   lastHeardMs: number;
   /** Sequence of the last command sent to it by this incarnation of the leader. */
   commandSequence: number;
+  /** Sequence of its last `deploy` or `adopt`: what it thought of its leader before does not matter any more. */
+  ledSince: number;
+  /** Sequence of a `settled` that it has not answered yet. */
+  settling: number | null;
   /** Sequences of the last `deployed` and `heartbeat` that counted: repeated ones must not count again. */
   deployedSequence: number;
   heartbeatSequence: number;
@@ -48,6 +52,8 @@ export type Activity =
   /** Hosts restore, or answer a resumed leader. */
   | { tag: 'deploying'; deadlineMs: number }
   | { tag: 'collecting'; collection: Collection; deadlineMs: number }
+  /** Hosts have to know that the last checkpoint is settled before they hear of the next: its rows would be in both. */
+  | { tag: 'settling'; deadlineMs: number }
   /** Acknowledgements that are missing: which sink, from which host. */
   | { tag: 'committing'; epoch: number; missing: readonly { sink: string; index: number }[]; deadlineMs: number }
   | { tag: 'stopping-hosts'; outcome: Outcome; deadlineMs: number };
@@ -67,6 +73,10 @@ export type LeaderState = {
   fenced: boolean;
   /** This incarnation has told the hosts to begin. */
   announced: boolean;
+  /** A host follows another leader: the lineage has to say who is right. */
+  doubted: boolean;
+  /** Running hosts have to be told who leads them. */
+  adoptionDue: boolean;
   /** Key of the manifest the hosts were deployed from, `new` for none at all; null before any deployment. */
   restoredFrom: string | null;
   tip: Tip | null;
@@ -117,6 +127,8 @@ export function newLeader(): LeaderState {
     begun: false,
     fenced: false,
     announced: false,
+    doubted: false,
+    adoptionDue: false,
     restoredFrom: null,
     tip: null,
     activity: { tag: 'none' },
@@ -143,6 +155,8 @@ export function newHost(incarnation: string | null, nowMs: number): HostState {
     watched: null,
     lastHeardMs: nowMs,
     commandSequence: 0,
+    ledSince: 0,
+    settling: null,
     deployedSequence: -1,
     heartbeatSequence: -1,
     metrics: [],

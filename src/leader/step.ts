@@ -35,6 +35,7 @@ export function send(step: Step, index: number, command: HostCommand): void {
   const host = must(step.state.hosts[index], 'host');
   const sequence = host.commandSequence + 1;
   updateHost(step, index, { commandSequence: sequence });
+  if (command.tag === 'deploy' || command.tag === 'adopt') updateHost(step, index, { ledSince: sequence });
   const envelope = {
     pipelineId: spec.pipelineId,
     generation: spec.generation,
@@ -53,6 +54,12 @@ export function sendToKnown(step: Step, command: HostCommand): void {
   }
 }
 
+/** Tells every host that the data checkpoint (epoch, attempt) is committed; their answers are waited for before the next. */
+export function sendSettled(step: Step, epoch: number, attempt: number): void {
+  sendToKnown(step, { tag: 'settled', epoch, attempt });
+  for (const [index, host] of step.state.hosts.entries()) updateHost(step, index, { settling: host.commandSequence });
+}
+
 /** Begins a workflow that the leader waits for; `deadlineMs` is a time. */
 export function startOperation(step: Step, operation: LineageOperation, deadlineMs: number): void {
   const id = ++step.state.lastOperationId;
@@ -60,8 +67,8 @@ export function startOperation(step: Step, operation: LineageOperation, deadline
   step.effects.push({ tag: 'lineage', id, operation });
 }
 
-/** Ends the generation now. A leader that was replaced as the hosts' leader (`quiet`) leaves them alone. */
-export function end(step: Step, outcome: Outcome, quiet = false): void {
+/** Ends the generation now. */
+export function end(step: Step, outcome: Outcome): void {
   const { state } = step;
   if (state.phase === 'ended') return;
   state.phase = 'ended';
@@ -70,7 +77,7 @@ export function end(step: Step, outcome: Outcome, quiet = false): void {
   state.collecting = null;
   state.checkpoint = null;
   persist(step);
-  if (!quiet) sendToKnown(step, { tag: 'stop', mode: 'immediate' });
+  sendToKnown(step, { tag: 'stop', mode: 'immediate' });
   step.effects.push({ tag: 'nudge' }, { tag: 'ended' });
 }
 

@@ -91,6 +91,8 @@ export class LeaderScript {
   operation: { id: number; operation: LineageOperation } | null = null;
   collection: number | null = null;
   sequence = 0;
+  /** Hosts accept `settled` at once, without a word in the script, until `mute`. */
+  answering = true;
   /** All effects so far. */
   effects: LeaderEffect[] = [];
 
@@ -127,7 +129,14 @@ export class LeaderScript {
     }
     this.state = result.state;
     for (const effect of result.effects) this.#note(effect);
-    return result.effects.map((effect) => renderEffect(effect, this.nowMs));
+    const lines = result.effects.map((effect) => renderEffect(effect, this.nowMs));
+    return this.answering ? [...lines, ...result.effects.flatMap((effect) => this.#answerSettled(effect))] : lines;
+  }
+
+  #answerSettled(effect: LeaderEffect): string[] {
+    if (effect.tag !== 'send' || effect.envelope.command.tag !== 'settled') return [];
+    const { index, envelope } = effect;
+    return this.apply({ tag: 'answer', nowMs: this.nowMs, index, sequence: envelope.sequence, answer: { tag: 'accepted' } });
   }
 
   #note(effect: LeaderEffect): void {
@@ -167,8 +176,11 @@ export class LeaderScript {
       case 'answer': {
         const tag = plain[1] as 'accepted' | 'stale-leader' | 'unknown-incarnation';
         const answer = tag === 'unknown-incarnation' ? { tag, incarnation: 'h9' } : { tag };
-        return this.apply({ tag: 'answer', nowMs, index: Number(plain[0]), sequence: 1, answer });
+        return this.apply({ tag: 'answer', nowMs, index: Number(plain[0]), sequence: Number(named['sequence'] ?? 1), answer });
       }
+      case 'mute':
+        this.answering = false;
+        return [];
       case 'collected':
         return this.#collected(plain[0] ?? 'done');
       default: {

@@ -280,11 +280,31 @@ describe('fencing', () => {
     expect(script.outcome).toEqual({ tag: 'fenced' });
   });
 
-  test('by a newer start of the same leader leaves the hosts alone', () => {
+  test('by a newer start of the same leader is learnt from the lineage, when a host knows it', () => {
     const script = at('running');
-    const effects = script.run('answer 0 stale-leader');
+    expect(script.run('answer 0 stale-leader sequence=9')).toEqual(['lineage open']);
+    script.run('fenced');
     expect(script.outcome).toEqual({ tag: 'fenced' });
-    expect(effects.some((effect) => effect.startsWith('send'))).toBe(false);
+  });
+
+  test('is not believed of a host that heard an older start late: the owner takes it back', () => {
+    const script = at('collecting');
+    script.run('answer 0 stale-leader sequence=9\nanswer 1 stale-leader sequence=9');
+    expect(script.operation?.operation.tag).toBe('open');
+    expect(script.sent('adopt')).toEqual([]);
+    script.run('opened epoch=6 generation=2');
+    expect(script.sent('adopt').length).toBe(2);
+    script.run('answer 1 stale-leader sequence=4\ndeployed all\nbegun\nafter 10');
+    expect(script.sent('barrier').at(-1)?.envelope.command).toMatchObject({ epoch: 8 });
+    expect(script.sent('deploy').length).toBe(2);
+  });
+
+  test('is not looked for while an epoch may have been claimed', () => {
+    const script = at('publishing');
+    script.run('answer 0 stale-leader sequence=9');
+    expect(script.operation?.operation.tag).toBe('publish');
+    script.run('canonical');
+    expect(script.operation?.operation.tag).toBe('open');
   });
 });
 
