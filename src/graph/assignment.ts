@@ -18,7 +18,9 @@ export function assignSubtasks(graph: PhysicalGraph, parallelism: number): HostA
   assert(Number.isInteger(parallelism) && parallelism >= 1, 'there is a host');
   return Array.from({ length: parallelism }, (_, host) => ({
     host,
-    operators: graph.operators.filter((operator) => operator.parallelism === null || host === 0).map((operator) => operator.id),
+    operators: graph.operators
+      .filter((operator) => operator.parallelism === null || host === 0)
+      .map((operator) => operator.id),
   }));
 }
 

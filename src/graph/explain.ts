@@ -12,20 +12,32 @@ export function explainPhysical(graph: PhysicalGraph, parallelism: number): stri
     const members = stage.operators.map((id) => must(operators.get(id), 'operator of a stage'));
     const subtasks = Math.max(...members.map((operator) => operator.parallelism ?? parallelism));
     lines.push(`stage ${stage.index}, ${subtasks} subtask${subtasks === 1 ? '' : 's'}`);
-    for (const operator of members) lines.push(...explainOperator(operator, graph, operators, stage.inputs));
+    for (const operator of members)
+      lines.push(...explainOperator(operator, graph, operators, stage.inputs));
   }
   return `${lines.join('\n')}\n`;
 }
 
-function explainOperator(operator: GraphOperator, graph: PhysicalGraph, operators: ReadonlyMap<string, GraphOperator>, shuffled: readonly GraphEdge[]): string[] {
+function explainOperator(
+  operator: GraphOperator,
+  graph: PhysicalGraph,
+  operators: ReadonlyMap<string, GraphOperator>,
+  shuffled: readonly GraphEdge[],
+): string[] {
   const lines = [`  ${operator.id}: ${operator.description}`];
   for (const edge of graph.edges.filter((candidate) => candidate.to === operator.id)) {
     const schema = must(operators.get(edge.from), 'operator of an edge').schema;
     const keys = edge.keys.map((key) => printOver(key, schema)).join(', ');
-    const way = !shuffled.includes(edge) ? '' : edge.keys.length === 0 ? ', all to subtask 0' : `, by hash of ${keys}`;
+    const way = !shuffled.includes(edge)
+      ? ''
+      : edge.keys.length === 0
+        ? ', all to subtask 0'
+        : `, by hash of ${keys}`;
     lines.push(`    from: ${edge.from}${way}`);
   }
-  lines.push(`    rows: ${describeSchema(operator.schema)}${operator.updating ? ' (updating)' : ''}`);
+  lines.push(
+    `    rows: ${describeSchema(operator.schema)}${operator.updating ? ' (updating)' : ''}`,
+  );
   const state = describeState(operator.spec);
   if (state !== null) lines.push(`    state: ${state}`);
   return lines;

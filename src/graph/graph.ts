@@ -60,10 +60,19 @@ export type OperatorSpec =
       keys: readonly Expr[];
       aggregates: readonly AggregateCall[];
       /** Output column i comes from here. */
-      outputs: readonly ({ tag: 'key'; index: number } | { tag: 'window' } | { tag: 'aggregate'; index: number })[];
+      outputs: readonly (
+        | { tag: 'key'; index: number }
+        | { tag: 'window' }
+        | { tag: 'aggregate'; index: number }
+      )[];
     }
   /** Output: keys, then aggregates; rows carry retractions. */
-  | { tag: 'updating-aggregate'; keys: readonly Expr[]; aggregates: readonly AggregateCall[]; flushMs: number }
+  | {
+      tag: 'updating-aggregate';
+      keys: readonly Expr[];
+      aggregates: readonly AggregateCall[];
+      flushMs: number;
+    }
   | { tag: 'union'; inputs: number }
   | {
       tag: 'sink';

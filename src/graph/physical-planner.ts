@@ -12,7 +12,14 @@ import { describeNode, describeSink } from '../plan/describe.ts';
 import type { LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
 import { inputsOf } from '../plan/nodes.ts';
 import { nodesOf } from '../plan/rewrite.ts';
-import type { GraphEdge, GraphOperator, OperatorId, OperatorSpec, PhysicalGraph, SourceSpec } from './graph.ts';
+import type {
+  GraphEdge,
+  GraphOperator,
+  OperatorId,
+  OperatorSpec,
+  PhysicalGraph,
+  SourceSpec,
+} from './graph.ts';
 import { cutCycles } from './stages.ts';
 
 /** Results of an updating aggregate leave this often, and ahead of every barrier. */
@@ -26,12 +33,28 @@ export function planGraph(plan: LogicalPlan): PhysicalGraph {
     const spec = specOf(node);
     const id = `${spec.tag}-${operators.length + 1}`;
     ids.set(node, id);
-    operators.push({ id, description: describeNode(node), spec, schema: node.schema, updating: node.updating, parallelism: null });
-    inputsOf(node).forEach((input, port) => edges.push(edgeTo(must(ids.get(input), 'input'), id, port, keysBefore(node))));
+    operators.push({
+      id,
+      description: describeNode(node),
+      spec,
+      schema: node.schema,
+      updating: node.updating,
+      parallelism: null,
+    });
+    inputsOf(node).forEach((input, port) =>
+      edges.push(edgeTo(must(ids.get(input), 'input'), id, port, keysBefore(node))),
+    );
   }
   for (const sink of plan.sinks) {
     const id = `sink-${operators.length + 1}`;
-    operators.push({ id, description: describeSink(sink), spec: sinkSpec(sink), schema: sink.schema, updating: sink.input.updating, parallelism: sink.parallel ? null : 1 });
+    operators.push({
+      id,
+      description: describeSink(sink),
+      spec: sinkSpec(sink),
+      schema: sink.schema,
+      updating: sink.input.updating,
+      parallelism: sink.parallel ? null : 1,
+    });
     edges.push(edgeTo(must(ids.get(sink.input), 'input'), id, 0, sink.parallel ? null : []));
   }
   const acyclic = cutCycles(operators, edges);
@@ -43,8 +66,20 @@ function keysBefore(node: PlanNode): readonly Expr[] | null {
   return node.tag === 'window-aggregate' || node.tag === 'updating-aggregate' ? node.groupBy : null;
 }
 
-function edgeTo(from: OperatorId, to: OperatorId, port: number, keys: readonly Expr[] | null): GraphEdge {
-  return { id: `${from}>${to}:${port}`, from, to, port, kind: keys === null ? 'forward' : 'shuffle', keys: keys ?? [] };
+function edgeTo(
+  from: OperatorId,
+  to: OperatorId,
+  port: number,
+  keys: readonly Expr[] | null,
+): GraphEdge {
+  return {
+    id: `${from}>${to}:${port}`,
+    from,
+    to,
+    port,
+    kind: keys === null ? 'forward' : 'shuffle',
+    keys: keys ?? [],
+  };
 }
 
 function specOf(node: PlanNode): OperatorSpec {
@@ -56,16 +91,29 @@ function specOf(node: PlanNode): OperatorSpec {
     case 'filter':
       return { tag: 'filter', predicate: node.predicate };
     case 'window-aggregate':
-      return { tag: 'window-aggregate', window: node.window, keys: node.groupBy, aggregates: node.aggregates, outputs: node.outputs };
+      return {
+        tag: 'window-aggregate',
+        window: node.window,
+        keys: node.groupBy,
+        aggregates: node.aggregates,
+        outputs: node.outputs,
+      };
     case 'updating-aggregate':
-      return { tag: 'updating-aggregate', keys: node.groupBy, aggregates: node.aggregates, flushMs: UPDATING_FLUSH_MS };
+      return {
+        tag: 'updating-aggregate',
+        keys: node.groupBy,
+        aggregates: node.aggregates,
+        flushMs: UPDATING_FLUSH_MS,
+      };
     case 'union':
       return { tag: 'union', inputs: node.inputs.length };
   }
 }
 
 function sourceSpec(scan: ScanNode): SourceSpec {
-  const asDecoded = scan.computed.length === scan.physical.length && scan.computed.every((expr, index) => expr.tag === 'column' && expr.index === index);
+  const asDecoded =
+    scan.computed.length === scan.physical.length &&
+    scan.computed.every((expr, index) => expr.tag === 'column' && expr.index === index);
   return {
     tag: 'source',
     table: scan.table,
@@ -93,9 +141,14 @@ function sinkSpec(sink: SinkPlan): OperatorSpec {
 
 /** 16 hex digits over what operators do and how rows reach them; wording for people is left out. */
 function hashPlan(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): string {
-  const text = canonicalJson({ operators: operators.map(({ description: _, ...meaning }) => meaning), edges });
+  const text = canonicalJson({
+    operators: operators.map((operator) => ({ ...operator, description: '' })),
+    edges,
+  });
   const bytes = new TextEncoder().encode(text);
-  return [0, 1].map((seed) => hashBytes(bytes, 0, bytes.length, seed).toString(16).padStart(8, '0')).join('');
+  return [0, 1]
+    .map((seed) => hashBytes(bytes, 0, bytes.length, seed).toString(16).padStart(8, '0'))
+    .join('');
 }
 
 /** JSON with keys in order, so that equal values have equal texts. */

@@ -32,24 +32,46 @@ export type SqlPlan = {
   sinks: PlannedSink[];
 };
 
-export function planSql(text: string, connectors: readonly ConnectorDeclaration[], options: PlanSqlOptions): SqlPlan {
+export function planSql(
+  text: string,
+  connectors: readonly ConnectorDeclaration[],
+  options: PlanSqlOptions,
+): SqlPlan {
   const parsed = parseProgram(text);
-  const bound = bindProgram(parsed.program, { connectors }, { defaultSink: options.defaultSink, partial: parsed.errors.length > 0 });
+  const bound = bindProgram(
+    parsed.program,
+    { connectors },
+    { defaultSink: options.defaultSink, partial: parsed.errors.length > 0 },
+  );
   const errors = [...parsed.errors, ...bound.errors].sort(byPlace);
   const { warnings } = bound;
-  if (errors.length > 0 || bound.plan === null) return { graph: null, logical: '', physical: '', errors, warnings, sources: [], sinks: [] };
+  if (errors.length > 0 || bound.plan === null)
+    return { graph: null, logical: '', physical: '', errors, warnings, sources: [], sinks: [] };
   const plan = optimize(bound.plan);
   const graph = planGraph(plan);
   const physical = explainPhysical(graph, options.parallelism ?? 1);
-  return { graph, logical: explainLogical(plan), physical, errors, warnings, sources: graph.operators.flatMap(asSource), sinks: graph.operators.flatMap(asSink) };
+  return {
+    graph,
+    logical: explainLogical(plan),
+    physical,
+    errors,
+    warnings,
+    sources: graph.operators.flatMap(asSource),
+    sinks: graph.operators.flatMap(asSink),
+  };
 }
 
-const asSource = ({ id, spec }: GraphOperator): PlannedSource[] => (spec.tag === 'source' ? [{ operator: id, spec }] : []);
+const asSource = ({ id, spec }: GraphOperator): PlannedSource[] =>
+  spec.tag === 'source' ? [{ operator: id, spec }] : [];
 
-const asSink = ({ id, spec }: GraphOperator): PlannedSink[] => (spec.tag === 'sink' ? [{ operator: id, spec }] : []);
+const asSink = ({ id, spec }: GraphOperator): PlannedSink[] =>
+  spec.tag === 'sink' ? [{ operator: id, spec }] : [];
 
 function byPlace(left: ErrorReport, right: ErrorReport): number {
-  const at = (report: ErrorReport): [number, number] => [report.span?.start.line ?? 0, report.span?.start.column ?? 0];
+  const at = (report: ErrorReport): [number, number] => [
+    report.span?.start.line ?? 0,
+    report.span?.start.column ?? 0,
+  ];
   const [leftLine, leftColumn] = at(left);
   const [rightLine, rightColumn] = at(right);
   return leftLine - rightLine || leftColumn - rightColumn;

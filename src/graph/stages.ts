@@ -16,13 +16,19 @@ export function stagesOf(graph: PhysicalGraph, parallelism: number): Stage[] {
   const component = componentsOf(graph.operators, graph.edges.filter(fused));
   const between = graph.edges.filter((edge) => !fused(edge));
   // Operators come in dataflow order, but a stage may start late and feed an early one: stages are sorted themselves.
-  const order = sortComponents([...new Set(graph.operators.map((operator) => must(component.get(operator.id), 'component')))], between, component);
+  const order = sortComponents(
+    [...new Set(graph.operators.map((operator) => must(component.get(operator.id), 'component')))],
+    between,
+    component,
+  );
   return order.map((name, index): Stage => {
     const operators = graph.operators.filter((operator) => component.get(operator.id) === name);
     return {
       index,
       operators: operators.map((operator) => operator.id),
-      sources: operators.filter((operator) => operator.spec.tag === 'source').map((operator) => operator.id),
+      sources: operators
+        .filter((operator) => operator.spec.tag === 'source')
+        .map((operator) => operator.id),
       inputs: between.filter((edge) => component.get(edge.to) === name),
       outputs: between.filter((edge) => component.get(edge.from) === name),
     };
@@ -33,28 +39,54 @@ export function stagesOf(graph: PhysicalGraph, parallelism: number): Stage[] {
  * Turns forward edges into shuffles where a stage would otherwise wait for itself: rows that go straight
  * on and rows that take the way over another stage meet in one union. Independent of parallelism.
  */
-export function cutCycles(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): GraphEdge[] {
+export function cutCycles(
+  operators: readonly GraphOperator[],
+  edges: readonly GraphEdge[],
+): GraphEdge[] {
   let current = [...edges];
   for (;;) {
-    const component = componentsOf(operators, current.filter((edge) => edge.kind === 'forward'));
+    const component = componentsOf(
+      operators,
+      current.filter((edge) => edge.kind === 'forward'),
+    );
     const shuffles = current.filter((edge) => edge.kind === 'shuffle');
     const cyclic = cyclicComponents(new Set(component.values()), shuffles, component);
     if (cyclic.size === 0) return current;
     const depth = depthsOf(operators, current);
     const isCut = (edge: GraphEdge): boolean =>
-      edge.kind === 'forward' && cyclic.has(must(component.get(edge.from), 'component')) && must(depth.get(edge.from), 'depth') < must(depth.get(edge.to), 'depth');
+      edge.kind === 'forward' &&
+      cyclic.has(must(component.get(edge.from), 'component')) &&
+      must(depth.get(edge.from), 'depth') < must(depth.get(edge.to), 'depth');
     assert(current.some(isCut), 'a cycle of stages has an edge to cut');
-    current = current.map((edge) => (isCut(edge) ? { ...edge, kind: 'shuffle', keys: wholeRow(must(operators.find((operator) => operator.id === edge.from), 'operator').schema) } : edge));
+    current = current.map((edge) =>
+      isCut(edge)
+        ? {
+            ...edge,
+            kind: 'shuffle',
+            keys: wholeRow(
+              must(
+                operators.find((operator) => operator.id === edge.from),
+                'operator',
+              ).schema,
+            ),
+          }
+        : edge,
+    );
   }
 }
 
 /** Every column that can be hashed: equal rows meet, and a row follows the one it takes back. */
 function wholeRow(schema: Schema): Expr[] {
-  return schema.flatMap((field, index): Expr[] => (field.type.tag === 'struct' ? [] : [{ tag: 'column', index, type: field.type }]));
+  return schema.flatMap((field, index): Expr[] =>
+    field.type.tag === 'struct' ? [] : [{ tag: 'column', index, type: field.type }],
+  );
 }
 
 /** Operator → name of its component: the first operator in it. */
-function componentsOf(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): Map<OperatorId, OperatorId> {
+function componentsOf(
+  operators: readonly GraphOperator[],
+  edges: readonly GraphEdge[],
+): Map<OperatorId, OperatorId> {
   const component = new Map<OperatorId, OperatorId>();
   for (const { id } of operators) {
     if (component.has(id)) continue;
@@ -73,20 +105,37 @@ function componentsOf(operators: readonly GraphOperator[], edges: readonly Graph
 }
 
 /** The most shuffles on any way from a source. */
-function depthsOf(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): Map<OperatorId, number> {
+function depthsOf(
+  operators: readonly GraphOperator[],
+  edges: readonly GraphEdge[],
+): Map<OperatorId, number> {
   const depth = new Map<OperatorId, number>();
   for (const { id } of operators) {
     const incoming = edges.filter((edge) => edge.to === id);
-    depth.set(id, Math.max(0, ...incoming.map((edge) => must(depth.get(edge.from), 'depth of an input') + (edge.kind === 'shuffle' ? 1 : 0))));
+    depth.set(
+      id,
+      Math.max(
+        0,
+        ...incoming.map(
+          (edge) =>
+            must(depth.get(edge.from), 'depth of an input') + (edge.kind === 'shuffle' ? 1 : 0),
+        ),
+      ),
+    );
   }
   return depth;
 }
 
 /** Components that take part in a cycle, or lie between two. */
-function cyclicComponents(names: ReadonlySet<OperatorId>, shuffles: readonly GraphEdge[], component: ReadonlyMap<OperatorId, OperatorId>): Set<OperatorId> {
+function cyclicComponents(
+  names: ReadonlySet<OperatorId>,
+  shuffles: readonly GraphEdge[],
+  component: ReadonlyMap<OperatorId, OperatorId>,
+): Set<OperatorId> {
   const left = new Set(names);
-  const inside = (edge: GraphEdge): boolean => left.has(component.get(edge.from) ?? '') && left.has(component.get(edge.to) ?? '');
-  for (let changed = true; changed; ) {
+  const inside = (edge: GraphEdge): boolean =>
+    left.has(component.get(edge.from) ?? '') && left.has(component.get(edge.to) ?? '');
+  for (let changed = true; changed;) {
     changed = false;
     for (const name of left) {
       const edges = shuffles.filter(inside);
@@ -100,11 +149,19 @@ function cyclicComponents(names: ReadonlySet<OperatorId>, shuffles: readonly Gra
   return left;
 }
 
-function sortComponents(names: readonly OperatorId[], edges: readonly GraphEdge[], component: ReadonlyMap<OperatorId, OperatorId>): OperatorId[] {
+function sortComponents(
+  names: readonly OperatorId[],
+  edges: readonly GraphEdge[],
+  component: ReadonlyMap<OperatorId, OperatorId>,
+): OperatorId[] {
   const sorted: OperatorId[] = [];
   const waiting = new Set(names);
   while (waiting.size > 0) {
-    const ready = [...waiting].find((name) => edges.every((edge) => component.get(edge.to) !== name || !waiting.has(component.get(edge.from) ?? '')));
+    const ready = [...waiting].find((name) =>
+      edges.every(
+        (edge) => component.get(edge.to) !== name || !waiting.has(component.get(edge.from) ?? ''),
+      ),
+    );
     const next = must(ready, 'a stage whose inputs are all placed (INV-23)');
     sorted.push(next);
     waiting.delete(next);

@@ -6,16 +6,15 @@
  * Failure behaviour: never throws on what a user can write.
  */
 import { type Span } from '../base/errors.ts';
-import { BOOLEAN, type Field, INTERVAL, type SqlType, TEXT, TIMESTAMP, typeName } from '../batch/types.ts';
-import { isAggregateName } from '../expr/aggregate-registry.ts';
+import { BOOLEAN, type Field, INTERVAL, type SqlType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type {
   BetweenExpression,
   BinaryExpression,
-  CallExpression,
   CaseExpression,
   CastExpression,
   Expression,
+  Identifier,
   InListExpression,
   IntervalLiteral,
   IsExpression,
@@ -26,38 +25,13 @@ import type {
   TypedLiteral,
   UnaryExpression,
 } from '../sql/ast.ts';
+import { bindCall } from './bind-call.ts';
 import { bindType } from './bind-type.ts';
-import type { Diagnostics } from './diagnostics.ts';
+import { type ExpressionContext, type OtherExpression, POISON } from './expression-context.ts';
 import { castTo, resolveCall, sharedType } from './functions.ts';
 import { parseInterval } from './interval.ts';
 import { numberLiteral, textLiteral, untypedNull } from './literals.ts';
-import { type Scope, readPath, reportUnresolved, resolvePath } from './scope.ts';
-
-/** Stands for an expression that was refused. */
-export const POISON: Expr = { tag: 'literal', value: null, type: TEXT };
-
-const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'session']);
-
-export const isWindowCall = (expression: Expression): boolean =>
-  expression.tag === 'call' && WINDOW_FUNCTIONS.has(expression.name.name);
-
-/** What an expression may use besides the columns of its scope. */
-export type ExpressionContext = {
-  scope: Scope;
-  /** Unknown names are no further error: the tables they may come from were refused. */
-  open: boolean;
-  diagnostics: Diagnostics;
-  /** Where the expression stands, for messages: `WHERE`. */
-  place: string;
-  /** Takes an aggregate call and gives the expression for its result; null: aggregates are refused here. */
-  aggregate: ((call: CallExpression) => Expr) | null;
-  /** Gives the expression for `tumble(…)`; null: windows are refused here. */
-  window: ((call: CallExpression) => Expr) | null;
-  /** Names of other expressions of the same SELECT that may be used where no column has the name. */
-  aliases: ReadonlyMap<string, Expression>;
-  /** Which path a column expression came from. */
-  origins: WeakMap<Expr, PathExpression>;
-};
+import { readPath, reportUnresolved, resolvePath } from './scope.ts';
 
 export class ExpressionBinder {
   readonly #context: ExpressionContext;
@@ -70,23 +44,11 @@ export class ExpressionBinder {
 
   bind(expression: Expression): Expr {
     switch (expression.tag) {
-      case 'number':
-        return numberLiteral(expression.text, false) ?? this.#refuse('TYPE_ERROR', `the number ${expression.text} is out of range`, expression.span);
-      case 'string':
-        return textLiteral(expression.value);
-      case 'boolean':
-        return { tag: 'literal', value: expression.value, type: BOOLEAN };
-      case 'null':
-        return untypedNull();
-      case 'typed_literal':
-        return this.#typedLiteral(expression);
-      case 'interval':
-        return this.#interval(expression);
       case 'path':
         return this.#path(expression);
       case 'field': {
         const base = this.bind(expression.base);
-        return base === POISON ? POISON : (readPath(base, [expression.name], this.#context.diagnostics) ?? POISON);
+        return this.#readFields(base, [expression.name]);
       }
       case 'subscript':
         return this.#subscript(expression);
@@ -96,8 +58,10 @@ export class ExpressionBinder {
         return this.#binary(expression);
       case 'is':
         return this.#is(expression);
-      case 'is_distinct':
-        return this.#call(expression.negated ? 'is not distinct from' : 'is distinct from', [expression.left, expression.right], expression.span);
+      case 'is_distinct': {
+        const name = expression.negated ? 'is not distinct from' : 'is distinct from';
+        return this.#call(name, [expression.left, expression.right], expression.span);
+      }
       case 'between':
         return this.#between(expression);
       case 'in_list':
@@ -109,21 +73,61 @@ export class ExpressionBinder {
       case 'cast':
         return this.#cast(expression);
       case 'call':
-        return this.#functionCall(expression);
+        return bindCall(expression, this.#context, this);
       case 'row':
         return this.#row(expression);
+      default:
+        return this.#literal(expression);
+    }
+  }
+
+  /** Constants, and the forms that are refused by name. */
+  #literal(expression: OtherExpression): Expr {
+    const { span } = expression;
+    switch (expression.tag) {
+      case 'number': {
+        const { text } = expression;
+        const literal = numberLiteral(text, false);
+        return literal ?? this.#refuse('TYPE_ERROR', `the number ${text} is out of range`, span);
+      }
+      case 'string':
+        return textLiteral(expression.value);
+      case 'boolean':
+        return { tag: 'literal', value: expression.value, type: BOOLEAN };
+      case 'null':
+        return untypedNull();
+      case 'typed_literal':
+        return this.#typedLiteral(expression);
+      case 'interval':
+        return this.#interval(expression);
       case 'bytes':
-        return this.#unsupported('a bytes literal', expression.span, 'use TEXT with the bytes in base64');
+        return this.#unsupported('a bytes literal', span, 'use TEXT with the bytes in base64');
       case 'slice':
       case 'array':
-        return this.#unsupported('an array', expression.span, 'keep one column for each value, or TEXT with JSON');
+        return this.#unsupported(
+          'an array',
+          span,
+          'keep one column for each value, or TEXT with JSON',
+        );
       case 'at_time_zone':
-        return this.#unsupported('AT TIME ZONE', expression.span, 'timestamps have no zone here; add or subtract an interval');
+        return this.#unsupported(
+          'AT TIME ZONE',
+          span,
+          'timestamps have no zone here; add or subtract an interval',
+        );
       case 'in_query':
       case 'exists':
       case 'subquery':
-        return this.#unsupported('a subquery inside an expression', expression.span, 'put the query in FROM; joining it is not supported yet');
+        return this.#unsupported(
+          'a subquery inside an expression',
+          span,
+          'put the query in FROM; joining it is not supported yet',
+        );
     }
+  }
+
+  #readFields(base: Expr, fields: readonly Identifier[]): Expr {
+    return base === POISON ? POISON : (readPath(base, fields, this.#context.diagnostics) ?? POISON);
   }
 
   /** A condition: BOOLEAN, or an error. */
@@ -131,10 +135,19 @@ export class ExpressionBinder {
     const bound = this.bind(expression);
     if (bound === POISON || bound.type.tag === 'boolean') return bound;
     if (bound.tag === 'literal' && bound.value === null) return { ...bound, type: BOOLEAN };
-    return this.#refuse('TYPE_ERROR', `${this.#context.place} needs a condition, and this is ${typeName(bound.type)}`, expression.span);
+    return this.#refuse(
+      'TYPE_ERROR',
+      `${this.#context.place} needs a condition, and this is ${typeName(bound.type)}`,
+      expression.span,
+    );
   }
 
-  #refuse(code: 'TYPE_ERROR' | 'INVALID_GROUPING' | 'INVALID_WINDOW' | 'UNSUPPORTED', message: string, span: Span, hint?: string): Expr {
+  #refuse(
+    code: 'TYPE_ERROR' | 'INVALID_GROUPING' | 'INVALID_WINDOW' | 'UNSUPPORTED',
+    message: string,
+    span: Span,
+    hint?: string,
+  ): Expr {
     this.#context.diagnostics.error(code, message, span, hint === undefined ? {} : { hint });
     return POISON;
   }
@@ -151,8 +164,19 @@ export class ExpressionBinder {
 
   #interval(literal: IntervalLiteral): Expr {
     const interval = parseInterval(literal.text, literal.unit);
-    if (interval === null) return this.#refuse('TYPE_ERROR', `'${literal.text}' is not an interval`, literal.span, "write interval '1 hour 30 minutes'");
-    if (interval.months !== 0) return this.#unsupported('an interval of months', literal.span, 'months have no fixed length; write days');
+    if (interval === null)
+      return this.#refuse(
+        'TYPE_ERROR',
+        `'${literal.text}' is not an interval`,
+        literal.span,
+        "write interval '1 hour 30 minutes'",
+      );
+    if (interval.months !== 0)
+      return this.#unsupported(
+        'an interval of months',
+        literal.span,
+        'months have no fixed length; write days',
+      );
     return { tag: 'literal', value: interval.micros.toString(), type: INTERVAL };
   }
 
@@ -168,11 +192,16 @@ export class ExpressionBinder {
     }
     const [first] = path.parts;
     const alias = first === undefined ? undefined : aliases.get(first.name);
-    if (resolution.tag === 'unknown' && first !== undefined && alias !== undefined && !this.#following.has(first.name)) {
+    if (
+      resolution.tag === 'unknown' &&
+      first !== undefined &&
+      alias !== undefined &&
+      !this.#following.has(first.name)
+    ) {
       this.#following.add(first.name);
       const base = this.bind(alias);
       this.#following.delete(first.name);
-      return base === POISON ? POISON : (readPath(base, path.parts.slice(1), diagnostics) ?? POISON);
+      return this.#readFields(base, path.parts.slice(1));
     }
     if (resolution.tag === 'unknown' && this.#context.open) return POISON;
     reportUnresolved(path, resolution, scope, aliases.keys(), diagnostics);
@@ -180,17 +209,31 @@ export class ExpressionBinder {
   }
 
   #subscript(subscript: SubscriptExpression): Expr {
-    if (subscript.index.tag !== 'string') return this.#unsupported('an array element', subscript.span, "a struct's field is read with .name or ['name']");
+    if (subscript.index.tag !== 'string')
+      return this.#unsupported(
+        'an array element',
+        subscript.span,
+        "a struct's field is read with .name or ['name']",
+      );
     const base = this.bind(subscript.base);
     if (base === POISON) return POISON;
     const { value, span } = subscript.index;
-    return readPath(base, [{ name: value, quoted: true, text: value, span }], this.#context.diagnostics) ?? POISON;
+    return (
+      readPath(
+        base,
+        [{ name: value, quoted: true, text: value, span }],
+        this.#context.diagnostics,
+      ) ?? POISON
+    );
   }
 
   #unary(unary: UnaryExpression): Expr {
     const { operand, operator, span } = unary;
     if (operand.tag === 'number' && (operator === '-' || operator === '+')) {
-      return numberLiteral(operand.text, operator === '-') ?? this.#refuse('TYPE_ERROR', `the number ${operator}${operand.text} is out of range`, span);
+      return (
+        numberLiteral(operand.text, operator === '-') ??
+        this.#refuse('TYPE_ERROR', `the number ${operator}${operand.text} is out of range`, span)
+      );
     }
     if (operator === 'not') {
       const condition = this.bind(operand);
@@ -219,17 +262,30 @@ export class ExpressionBinder {
     const bound = this.bind(expression);
     if (bound === POISON || bound.type.tag === 'boolean') return bound;
     if (bound.tag === 'literal' && bound.value === null) return { ...bound, type: BOOLEAN };
-    return this.#refuse('TYPE_ERROR', `${operator.toUpperCase()} needs conditions, and this is ${typeName(bound.type)}`, expression.span);
+    return this.#refuse(
+      'TYPE_ERROR',
+      `${operator.toUpperCase()} needs conditions, and this is ${typeName(bound.type)}`,
+      expression.span,
+    );
   }
 
   #is(test: IsExpression): Expr {
-    if (test.test === 'unknown') return this.#call(test.negated ? 'is not null' : 'is null', [test.operand], test.span);
+    if (test.test === 'unknown')
+      return this.#call(test.negated ? 'is not null' : 'is null', [test.operand], test.span);
     return this.#call(`is ${test.negated ? 'not ' : ''}${test.test}`, [test.operand], test.span);
   }
 
   #between(between: BetweenExpression): Expr {
-    const [operand, low, high] = [between.operand, between.low, between.high].map((part) => this.bind(part));
-    if (operand === undefined || low === undefined || high === undefined || [operand, low, high].includes(POISON)) return POISON;
+    const [operand, low, high] = [between.operand, between.low, between.high].map((part) =>
+      this.bind(part),
+    );
+    if (
+      operand === undefined ||
+      low === undefined ||
+      high === undefined ||
+      [operand, low, high].includes(POISON)
+    )
+      return POISON;
     const lower = this.#resolve('>=', [operand, low], between.span);
     const upper = this.#resolve('<=', [operand, high], between.span);
     if (lower === POISON || upper === POISON) return POISON;
@@ -253,20 +309,39 @@ export class ExpressionBinder {
   #case(expression: CaseExpression): Expr {
     const operand = expression.operand === null ? null : this.bind(expression.operand);
     const branches = expression.branches.map((branch) => {
-      const when = operand === null ? this.#operandCondition(branch.when, 'WHEN') : this.#equals(operand, branch.when);
+      const when =
+        operand === null
+          ? this.#operandCondition(branch.when, 'WHEN')
+          : this.#equals(operand, branch.when);
       return { when, then: this.bind(branch.then) };
     });
     const otherwise = expression.otherwise === null ? null : this.bind(expression.otherwise);
-    const results = [...branches.map((branch) => branch.then), ...(otherwise === null ? [] : [otherwise])];
-    if (operand === POISON || results.includes(POISON) || branches.some((branch) => branch.when === POISON)) return POISON;
+    const results = [
+      ...branches.map((branch) => branch.then),
+      ...(otherwise === null ? [] : [otherwise]),
+    ];
+    if (
+      operand === POISON ||
+      results.includes(POISON) ||
+      branches.some((branch) => branch.when === POISON)
+    )
+      return POISON;
     const type = sharedType(results);
     if (type === null) {
       const types = [...new Set(results.map((result) => typeName(result.type)))].join(' and ');
-      return this.#refuse('TYPE_ERROR', `the results of CASE have no common type: ${types}`, expression.span, 'cast them to one type');
+      return this.#refuse(
+        'TYPE_ERROR',
+        `the results of CASE have no common type: ${types}`,
+        expression.span,
+        'cast them to one type',
+      );
     }
     return {
       tag: 'case',
-      branches: branches.map(({ when, then }) => ({ when, then: this.#coerce(then, type, expression.span) })),
+      branches: branches.map(({ when, then }) => ({
+        when,
+        then: this.#coerce(then, type, expression.span),
+      })),
       otherwise: otherwise === null ? null : this.#coerce(otherwise, type, expression.span),
       type,
     };
@@ -274,7 +349,9 @@ export class ExpressionBinder {
 
   #equals(operand: Expr, when: Expression): Expr {
     const bound = this.bind(when);
-    return operand === POISON || bound === POISON ? POISON : this.#resolve('=', [operand, bound], when.span);
+    return operand === POISON || bound === POISON
+      ? POISON
+      : this.#resolve('=', [operand, bound], when.span);
   }
 
   #coerce(expr: Expr, type: SqlType, span: Span): Expr {
@@ -284,7 +361,9 @@ export class ExpressionBinder {
   #cast(cast: CastExpression): Expr {
     const operand = this.bind(cast.operand);
     const type = bindType(cast.type, this.#context.diagnostics);
-    return operand === POISON || type === null ? POISON : this.#finishCast(operand, type, cast.safe, cast.span);
+    return operand === POISON || type === null
+      ? POISON
+      : this.#finishCast(operand, type, cast.safe, cast.span);
   }
 
   #finishCast(expr: Expr, type: SqlType, orNull: boolean, span: Span): Expr {
@@ -293,38 +372,14 @@ export class ExpressionBinder {
     return this.#refuse('TYPE_ERROR', result.message, span, result.hint);
   }
 
-  #functionCall(call: CallExpression): Expr {
-    const { diagnostics, aggregate, window, place } = this.#context;
-    const name = call.name.name;
-    if (call.over !== null) return this.#unsupported(`${name}(…) OVER (…)`, call.over.span, 'aggregate with GROUP BY and a tumble() window instead');
-    if (isWindowCall(call)) {
-      if (window !== null) return window(call);
-      return this.#refuse('INVALID_WINDOW', `${name}() is not allowed in ${place}`, call.span, `put ${name}() in GROUP BY, or in the SELECT list of a query that groups by it`);
-    }
-    if (isAggregateName(name)) {
-      if (aggregate !== null) return aggregate(call);
-      return this.#refuse('INVALID_GROUPING', `the aggregate ${name}() is not allowed in ${place}`, call.span, place === 'WHERE' ? 'conditions on aggregates go to HAVING' : 'aggregate in a subquery, then use its column');
-    }
-    if (call.filter !== null || call.distinct || call.star || call.orderBy.length > 0 || call.withinGroup.length > 0 || call.nullTreatment !== null) {
-      return this.#refuse('TYPE_ERROR', `${name}() is no aggregate: DISTINCT, *, FILTER, ORDER BY and null treatment do not apply`, call.span);
-    }
-    const named = call.args.find((arg) => arg.name !== null);
-    if (named !== undefined) return this.#unsupported(`the named argument "${named.name?.text}"`, named.span, 'give arguments by position');
-    if (name === 'row_time') {
-      return call.args.length === 0 ? { tag: 'row-time', type: TIMESTAMP } : this.#refuse('TYPE_ERROR', 'row_time() takes no arguments', call.span);
-    }
-    const args = call.args.map((arg) => this.bind(arg.value));
-    if (args.includes(POISON)) return POISON;
-    const resolution = resolveCall(name, args);
-    if (resolution.tag === 'expr') return resolution.expr;
-    diagnostics.error(resolution.code, resolution.message, resolution.code === 'UNKNOWN_FUNCTION' ? call.name.span : call.span, resolution.extras);
-    return POISON;
-  }
-
   #row(row: RowExpression): Expr {
     const args = row.fields.map((field) => this.bind(field.value));
     if (args.includes(POISON)) return POISON;
-    const fields: Field[] = args.map((arg, index) => ({ name: row.fields[index]?.name?.name ?? `c${index}`, type: arg.type, nullable: true }));
+    const fields: Field[] = args.map((arg, index) => ({
+      name: row.fields[index]?.name?.name ?? `c${index}`,
+      type: arg.type,
+      nullable: true,
+    }));
     return { tag: 'struct', args, type: { tag: 'struct', fields } };
   }
 

@@ -17,7 +17,12 @@ export function bindQuery(query: Query, environment: Environment): BoundQuery {
   const names = new Set<string>();
   for (const common of query.with) {
     const { name } = common.name;
-    if (names.has(name)) diagnostics.error('DUPLICATE_NAME', `"${common.name.text}" is defined twice in this WITH`, common.name.span);
+    if (names.has(name))
+      diagnostics.error(
+        'DUPLICATE_NAME',
+        `"${common.name.text}" is defined twice in this WITH`,
+        common.name.span,
+      );
     names.add(name);
     const bound = renameColumns(bindQuery(common.query, inner), common, diagnostics);
     inner = { ...inner, commonTables: new Map([...inner.commonTables, [name, bound]]) };
@@ -30,11 +35,18 @@ export function bindQuery(query: Query, environment: Environment): BoundQuery {
 function refuseOrder(query: Query, diagnostics: Diagnostics): boolean {
   const [order] = query.orderBy;
   if (order !== undefined) {
-    diagnostics.error('UNSUPPORTED', 'ORDER BY is not supported yet', order.span, { hint: 'rows of an endless stream have no last place; sort where you read the result' });
+    diagnostics.error('UNSUPPORTED', 'ORDER BY is not supported yet', order.span, {
+      hint: 'rows of an endless stream have no last place; sort where you read the result',
+    });
   }
   const limit = query.limit ?? query.offset;
   if (limit !== null) {
-    diagnostics.error('UNSUPPORTED', `${query.limit === null ? 'OFFSET' : 'LIMIT'} is not supported yet`, limit.span, { hint: 'bound the source instead, or take what you need where you read the result' });
+    diagnostics.error(
+      'UNSUPPORTED',
+      `${query.limit === null ? 'OFFSET' : 'LIMIT'} is not supported yet`,
+      limit.span,
+      { hint: 'bound the source instead, or take what you need where you read the result' },
+    );
   }
   return order !== undefined || limit !== null;
 }
@@ -46,7 +58,9 @@ function bindSet(body: SetExpression, environment: Environment): BoundQuery {
     case 'nested':
       return bindQuery(body.query, environment);
     case 'values':
-      environment.diagnostics.error('UNSUPPORTED', 'VALUES is not supported yet', body.span, { hint: "read a file instead: connector = 'single_file'" });
+      environment.diagnostics.error('UNSUPPORTED', 'VALUES is not supported yet', body.span, {
+        hint: "read a file instead: connector = 'single_file'",
+      });
       return UNKNOWN_QUERY;
     case 'set_operation':
       return bindUnion(body, environment);
@@ -58,21 +72,49 @@ function bindUnion(operation: SetOperation, environment: Environment): BoundQuer
   if (operation.operator !== 'union') {
     bindSet(operation.left, environment);
     bindSet(operation.right, environment);
-    diagnostics.error('UNSUPPORTED', `${operation.operator.toUpperCase()} is not supported yet`, operation.span, { hint: 'UNION and UNION ALL are' });
+    diagnostics.error(
+      'UNSUPPORTED',
+      `${operation.operator.toUpperCase()} is not supported yet`,
+      operation.span,
+      { hint: 'UNION and UNION ALL are' },
+    );
     return UNKNOWN_QUERY;
   }
-  const branches = unionBranches(operation).map((branch) => ({ query: bindSet(branch, environment), span: branch.span }));
+  const branches = unionBranches(operation).map((branch) => ({
+    query: bindSet(branch, environment),
+    span: branch.span,
+  }));
   const [first] = branches;
   if (first === undefined || branches.some(({ query }) => query.open)) return UNKNOWN_QUERY;
   for (const { query, span } of branches) {
     if (query.columns.length === first.query.columns.length) continue;
-    diagnostics.error('TYPE_ERROR', `the queries of a UNION have ${first.query.columns.length} and ${query.columns.length} columns`, span);
+    diagnostics.error(
+      'TYPE_ERROR',
+      `the queries of a UNION have ${first.query.columns.length} and ${query.columns.length} columns`,
+      span,
+    );
     return { ...first.query, node: null };
   }
-  const nodes = branches.flatMap(({ query }) => (query.node === null ? [] : [named(query, query.node)]));
-  if (nodes.length < branches.length) return { ...first.query, node: null, columns: first.query.columns.map((column) => ({ ...column, broken: true })) };
-  const types = unifyTypes(nodes, branches.map(({ span }) => span), diagnostics);
-  if (types === null) return { ...first.query, node: null, columns: first.query.columns.map((column) => ({ ...column, broken: true })) };
+  const nodes = branches.flatMap(({ query }) =>
+    query.node === null ? [] : [named(query, query.node)],
+  );
+  if (nodes.length < branches.length)
+    return {
+      ...first.query,
+      node: null,
+      columns: first.query.columns.map((column) => ({ ...column, broken: true })),
+    };
+  const types = unifyTypes(
+    nodes,
+    branches.map(({ span }) => span),
+    diagnostics,
+  );
+  if (types === null)
+    return {
+      ...first.query,
+      node: null,
+      columns: first.query.columns.map((column) => ({ ...column, broken: true })),
+    };
   const union = makeUnion(nodes.map((node) => castColumns(node, types)));
   return queryOf(operation.all ? union : makeDistinct(union));
 }
@@ -80,7 +122,8 @@ function bindUnion(operation: SetOperation, environment: Environment): BoundQuer
 /** `a UNION ALL b UNION ALL c` is one union of three. */
 function unionBranches(operation: SetOperation): SetExpression[] {
   const { left, right } = operation;
-  const nested = left.tag === 'set_operation' && left.operator === 'union' && left.all === operation.all;
+  const nested =
+    left.tag === 'set_operation' && left.operator === 'union' && left.all === operation.all;
   return nested ? [...unionBranches(left), right] : [left, right];
 }
 
@@ -88,10 +131,18 @@ function unionBranches(operation: SetOperation): SetExpression[] {
 function named(query: BoundQuery, node: PlanNode): PlanNode {
   const same = query.columns.every((column, index) => column.name === node.schema[index]?.name);
   if (same) return node;
-  return makeProject(node, node.schema.map((_, index) => columnExpr(node.schema, index)), query.columns.map((column) => column.name));
+  return makeProject(
+    node,
+    node.schema.map((_, index) => columnExpr(node.schema, index)),
+    query.columns.map((column) => column.name),
+  );
 }
 
-function unifyTypes(nodes: readonly PlanNode[], spans: readonly Span[], diagnostics: Diagnostics): SqlType[] | null {
+function unifyTypes(
+  nodes: readonly PlanNode[],
+  spans: readonly Span[],
+  diagnostics: Diagnostics,
+): SqlType[] | null {
   const width = nodes[0]?.schema.length ?? 0;
   const types: SqlType[] = [];
   for (let index = 0; index < width; index++) {
@@ -101,7 +152,12 @@ function unifyTypes(nodes: readonly PlanNode[], spans: readonly Span[], diagnost
       const first = columns[0] as Expr;
       const at = columns.findIndex((column) => sharedType([first, column]) === null);
       const clash = columns[at] ?? first;
-      diagnostics.error('TYPE_ERROR', `column ${index + 1} of the UNION is ${typeName(first.type)} in one query and ${typeName(clash.type)} in another`, spans[at] ?? (spans[0] as Span), { hint: 'cast one of them' });
+      diagnostics.error(
+        'TYPE_ERROR',
+        `column ${index + 1} of the UNION is ${typeName(first.type)} in one query and ${typeName(clash.type)} in another`,
+        spans[at] ?? (spans[0] as Span),
+        { hint: 'cast one of them' },
+      );
     } else types.push(type);
   }
   return types.length === width ? types : null;
@@ -114,11 +170,16 @@ function unionColumn(node: PlanNode, index: number): Expr {
 }
 
 function castColumns(node: PlanNode, types: readonly SqlType[]): PlanNode {
-  if (node.schema.every((field, index) => sameType(field.type, types[index] as SqlType))) return node;
+  if (node.schema.every((field, index) => sameType(field.type, types[index] as SqlType)))
+    return node;
   const exprs = types.map((type, index) => {
     const column = columnExpr(node.schema, index);
     const cast = castTo(column, type, false);
     return cast.tag === 'expr' ? cast.expr : column;
   });
-  return makeProject(node, exprs, node.schema.map((field) => field.name));
+  return makeProject(
+    node,
+    exprs,
+    node.schema.map((field) => field.name),
+  );
 }

@@ -4,37 +4,82 @@ import { nearest } from '../base/nearest.ts';
 import { isAggregateName } from '../expr/aggregate-registry.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Expression, Identifier, PathExpression, Select, WildcardItem } from '../sql/ast.ts';
-import { ExpressionBinder, type ExpressionContext, POISON, isWindowCall } from './bind-expression.ts';
+import { ExpressionBinder } from './bind-expression.ts';
+import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
 import { type Environment, type Relation, bindFrom } from './bind-from.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { Grouping } from './grouping.ts';
 import type { PlanNode } from './logical.ts';
-import { columnExpr, makeFilter, makeProject, makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
+import {
+  columnExpr,
+  makeFilter,
+  makeProject,
+  makeUpdatingAggregate,
+  makeWindowAggregate,
+} from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type BoundQuery, type ScopeColumn, queryOf } from './scope.ts';
 
 /** One column of the list, wildcards expanded. */
-type Item = { name: string; expression: Expression | null; column: ScopeColumn | null; alias: Identifier | null; span: Span };
+type Item = {
+  name: string;
+  expression: Expression | null;
+  column: ScopeColumn | null;
+  alias: Identifier | null;
+  span: Span;
+};
 
 export function bindSelect(select: Select, environment: Environment): BoundQuery {
   const { diagnostics } = environment;
   const relation = bindFrom(select, environment);
   const origins = new WeakMap<Expr, PathExpression>();
-  const contextFor = (place: string): ExpressionContext => ({ scope: relation.scope, open: relation.open, diagnostics, place, aggregate: null, window: null, aliases: new Map(), origins });
-  if (select.qualify !== null) diagnostics.error('UNSUPPORTED', 'QUALIFY is not supported yet', select.qualify.span, { hint: 'filter an outer query with WHERE' });
+  const contextFor = (place: string): ExpressionContext => ({
+    scope: relation.scope,
+    open: relation.open,
+    diagnostics,
+    place,
+    rowTime: relation.node?.eventTime !== false,
+    aggregate: null,
+    window: null,
+    aliases: new Map(),
+    origins,
+  });
+  if (select.qualify !== null)
+    diagnostics.error('UNSUPPORTED', 'QUALIFY is not supported yet', select.qualify.span, {
+      hint: 'filter an outer query with WHERE',
+    });
 
-  const predicate = select.where === null ? null : new ExpressionBinder(contextFor('WHERE')).bindCondition(select.where);
+  const predicate =
+    select.where === null
+      ? null
+      : new ExpressionBinder(contextFor('WHERE')).bindCondition(select.where);
   const input = filtered(relation.node, predicate);
   const items = expandItems(select, relation, diagnostics);
-  const grouped = select.groupBy.length > 0 || select.having !== null || items.some((item) => item.expression !== null && hasAggregate(item.expression));
-  const bound = grouped ? bindGrouped(select, items, relation, input, contextFor, diagnostics) : bindPlain(items, input, contextFor('SELECT'));
+  const grouped =
+    select.groupBy.length > 0 ||
+    select.having !== null ||
+    items.some((item) => item.expression !== null && hasAggregate(item.expression));
+  const bound = grouped
+    ? bindGrouped(select, items, relation, input, contextFor, diagnostics)
+    : bindPlain(items, input, contextFor('SELECT'));
   const columns = items.map((item, index) => {
     const expr = bound.exprs[index] ?? POISON;
     const known = bound.node?.schema ?? [];
-    return { name: item.name, type: expr.type, nullable: isNullable(expr, known), window: null, broken: expr === POISON || bound.node === null };
+    return {
+      name: item.name,
+      type: expr.type,
+      nullable: isNullable(expr, known),
+      window: null,
+      broken: expr === POISON || bound.node === null,
+    };
   });
-  if (bound.node === null || bound.exprs.includes(POISON)) return { node: null, columns, open: relation.open && items.length === 0 };
-  const project = makeProject(bound.node, bound.exprs, items.map((item) => item.name));
+  if (bound.node === null || bound.exprs.includes(POISON))
+    return { node: null, columns, open: relation.open && items.length === 0 };
+  const project = makeProject(
+    bound.node,
+    bound.exprs,
+    items.map((item) => item.name),
+  );
   return queryOf(select.distinct ? makeDistinct(project) : project);
 }
 
@@ -42,12 +87,22 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
 export function makeDistinct(input: PlanNode): PlanNode {
   const windowAt = input.updating ? -1 : input.windows.findIndex((window) => window !== null);
   const places = input.schema.map((_, index) => index).filter((index) => index !== windowAt);
-  const grouped = { keys: places.map((index) => columnExpr(input.schema, index)), keyNames: places.map((index) => input.schema[index]?.name ?? ''), aggregates: [] };
+  const grouped = {
+    keys: places.map((index) => columnExpr(input.schema, index)),
+    keyNames: places.map((index) => input.schema[index]?.name ?? ''),
+    aggregates: [],
+  };
   const window = windowAt < 0 ? null : (input.windows[windowAt] ?? null);
   if (window === null) return makeUpdatingAggregate(input, grouped, []);
   const distinct = makeWindowAggregate(input, window, grouped, []);
   const names = input.schema.map((field) => field.name);
-  return makeProject(distinct, input.schema.map((_, index) => columnExpr(distinct.schema, index === windowAt ? places.length : places.indexOf(index))), names);
+  return makeProject(
+    distinct,
+    input.schema.map((_, index) =>
+      columnExpr(distinct.schema, index === windowAt ? places.length : places.indexOf(index)),
+    ),
+    names,
+  );
 }
 
 function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | null {
@@ -57,7 +112,11 @@ function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | nul
 
 type BoundItems = { node: PlanNode | null; exprs: readonly Expr[] };
 
-function bindPlain(items: readonly Item[], input: PlanNode | null, context: ExpressionContext): BoundItems {
+function bindPlain(
+  items: readonly Item[],
+  input: PlanNode | null,
+  context: ExpressionContext,
+): BoundItems {
   const binder = new ExpressionBinder(context);
   return { node: input, exprs: items.map((item) => bindItem(item, binder)) };
 }
@@ -65,7 +124,9 @@ function bindPlain(items: readonly Item[], input: PlanNode | null, context: Expr
 function bindItem(item: Item, binder: ExpressionBinder): Expr {
   if (item.expression !== null) return binder.bind(item.expression);
   const column = item.column;
-  return column === null || column.broken ? POISON : { tag: 'column', index: column.index, type: column.type };
+  return column === null || column.broken
+    ? POISON
+    : { tag: 'column', index: column.index, type: column.type };
 }
 
 function bindGrouped(
@@ -77,31 +138,62 @@ function bindGrouped(
   diagnostics: Diagnostics,
 ): BoundItems {
   const base = contextFor('SELECT');
-  const grouping = new Grouping(relation.scope, relation.open, diagnostics, base.origins);
-  const aliases = new Map(items.flatMap((item) => (item.alias === null || item.expression === null ? [] : [[item.alias.name, item.expression] as const])));
-  const keyBinder = new ExpressionBinder({ ...base, place: 'GROUP BY', window: (call) => grouping.groupByWindow(call), aliases });
+  const grouping = new Grouping(base);
+  const aliases = new Map(
+    items.flatMap((item) =>
+      item.alias === null || item.expression === null
+        ? []
+        : [[item.alias.name, item.expression] as const],
+    ),
+  );
+  const keyBinder = new ExpressionBinder({
+    ...base,
+    place: 'GROUP BY',
+    window: (call) => grouping.groupByWindow(call),
+    aliases,
+  });
   for (const key of select.groupBy) bindKey(key, items, keyBinder, grouping, diagnostics);
-  const collect = { aggregate: grouping.addAggregate.bind(grouping), window: grouping.useWindow.bind(grouping) };
+  const collect = {
+    aggregate: grouping.addAggregate.bind(grouping),
+    window: grouping.useWindow.bind(grouping),
+  };
   const windowAliases = new Map([...aliases].filter(([, expression]) => isWindowCall(expression)));
   const binder = new ExpressionBinder({ ...base, ...collect, aliases: windowAliases });
   const collected = items.map((item) => bindItem(item, binder));
-  const having = select.having === null ? null : new ExpressionBinder({ ...base, ...collect, place: 'HAVING', aliases }).bindCondition(select.having);
+  const having =
+    select.having === null
+      ? null
+      : new ExpressionBinder({ ...base, ...collect, place: 'HAVING', aliases }).bindCondition(
+          select.having,
+        );
 
   const exprs = collected.map((expr, index) => grouping.regroup(expr, items[index] ?? select));
-  const condition = having === null || select.having === null ? null : grouping.regroup(having, select.having);
+  const condition =
+    having === null || select.having === null ? null : grouping.regroup(having, select.having);
   const node = input === null ? null : grouping.build(input, select.groupBy[0] ?? select);
   return { node: filtered(node, condition), exprs };
 }
 
 /** GROUP BY takes expressions, positions and aliases; a column of the input comes before an alias of the same name. */
-function bindKey(key: Expression, items: readonly Item[], binder: ExpressionBinder, grouping: Grouping, diagnostics: Diagnostics): void {
+function bindKey(
+  key: Expression,
+  items: readonly Item[],
+  binder: ExpressionBinder,
+  grouping: Grouping,
+  diagnostics: Diagnostics,
+): void {
   if (key.tag !== 'number') {
     grouping.addKey(binder.bind(key), nameOf(key) ?? 'key', key);
     return;
   }
   const item = items[Number(key.text) - 1];
   if (item === undefined) {
-    diagnostics.error('INVALID_GROUPING', `GROUP BY ${key.text} names no column of the SELECT list`, key.span, { hint: `positions go from 1 to ${items.length}` });
+    diagnostics.error(
+      'INVALID_GROUPING',
+      `GROUP BY ${key.text} names no column of the SELECT list`,
+      key.span,
+      { hint: `positions go from 1 to ${items.length}` },
+    );
     grouping.addKey(POISON, '', key);
     return;
   }
@@ -110,16 +202,25 @@ function bindKey(key: Expression, items: readonly Item[], binder: ExpressionBind
 
 function expandItems(select: Select, relation: Relation, diagnostics: Diagnostics): Item[] {
   const items: Item[] = [];
-  const taken = new Set(select.items.flatMap((item) => (item.tag === 'expression' && item.alias !== null ? [item.alias.name] : [])));
+  const taken = new Set(
+    select.items.flatMap((item) =>
+      item.tag === 'expression' && item.alias !== null ? [item.alias.name] : [],
+    ),
+  );
   for (const item of select.items) {
     if (item.tag === 'wildcard') {
-      for (const column of expandWildcard(item, relation, diagnostics)) items.push({ name: column.name, expression: null, column, alias: null, span: item.span });
+      for (const column of expandWildcard(item, relation, diagnostics))
+        items.push({ name: column.name, expression: null, column, alias: null, span: item.span });
       continue;
     }
     const { expression, alias, span } = item;
     const own = nameOf(expression);
     // Two columns that the author named alike are the author's to tell apart; names we made up must not collide.
-    const name = alias?.name ?? (expression.tag === 'path' && own !== null ? own : freeName(own ?? `column_${items.length + 1}`, taken));
+    const name =
+      alias?.name ??
+      (expression.tag === 'path' && own !== null
+        ? own
+        : freeName(own ?? `column_${items.length + 1}`, taken));
     taken.add(name);
     items.push({ name, expression, column: null, alias, span });
   }
@@ -132,16 +233,41 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
   return name;
 }
 
-function expandWildcard(item: WildcardItem, relation: Relation, diagnostics: Diagnostics): ScopeColumn[] {
+function expandWildcard(
+  item: WildcardItem,
+  relation: Relation,
+  diagnostics: Diagnostics,
+): ScopeColumn[] {
   const { qualifier, exclude } = item;
-  const all = relation.scope.filter((column) => qualifier === null || column.qualifier === qualifier.name);
+  const all = relation.scope.filter(
+    (column) => qualifier === null || column.qualifier === qualifier.name,
+  );
   if (qualifier !== null && all.length === 0 && !relation.open) {
-    const known = [...new Set(relation.scope.flatMap((column) => (column.qualifier === null ? [] : [column.qualifier])))];
-    diagnostics.error('UNKNOWN_TABLE', `unknown table "${qualifier.text}" in this query`, qualifier.span, withSuggestion(nearest(qualifier.name, known)));
+    const known = [
+      ...new Set(
+        relation.scope.flatMap((column) => (column.qualifier === null ? [] : [column.qualifier])),
+      ),
+    ];
+    diagnostics.error(
+      'UNKNOWN_TABLE',
+      `unknown table "${qualifier.text}" in this query`,
+      qualifier.span,
+      withSuggestion(nearest(qualifier.name, known)),
+    );
   }
   for (const name of exclude) {
     if (all.some((column) => column.name === name.name) || relation.open) continue;
-    diagnostics.error('UNKNOWN_COLUMN', `unknown column "${name.text}"`, name.span, withSuggestion(nearest(name.name, all.map((column) => column.name))));
+    diagnostics.error(
+      'UNKNOWN_COLUMN',
+      `unknown column "${name.text}"`,
+      name.span,
+      withSuggestion(
+        nearest(
+          name.name,
+          all.map((column) => column.name),
+        ),
+      ),
+    );
   }
   return all.filter((column) => !exclude.some((name) => name.name === column.name));
 }
@@ -168,7 +294,12 @@ function hasAggregate(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasAggregate);
   const node = value as { tag?: string; name?: { name?: string }; over?: unknown };
   if (node.tag === 'query') return false;
-  if (node.tag === 'call' && typeof node.name?.name === 'string' && node.over === null && isAggregateName(node.name.name)) return true;
+  if (
+    node.tag === 'call' &&
+    typeof node.name?.name === 'string' &&
+    node.over === null &&
+    isAggregateName(node.name.name)
+  )
+    return true;
   return Object.values(node).some(hasAggregate);
 }
-

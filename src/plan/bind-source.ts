@@ -1,16 +1,18 @@
 /** A table that is read → a scan: decoded columns, generated columns, watermark. */
-import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
-import { type Field, type Schema, TEXT, TIMESTAMP, sameType, typeName } from '../batch/types.ts';
+import { type Field, type Schema, TEXT, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { DecodeColumn } from '../formats/format.ts';
-import type { Expression, Identifier } from '../sql/ast.ts';
-import { ExpressionBinder, type ExpressionContext, POISON } from './bind-expression.ts';
+import type { Expression } from '../sql/ast.ts';
+import { constantOf } from './bind-default.ts';
+import { ExpressionBinder } from './bind-expression.ts';
+import { POISON, tableContext } from './expression-context.ts';
+import { bindWatermark } from './bind-watermark.ts';
 import { bindFormat } from './bind-format.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
-import { castTo, foldExpr, resolveCall } from './functions.ts';
+import { castTo } from './functions.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
-import type { OptionValues, ScanNode, WatermarkPlan } from './logical.ts';
+import type { OptionValues, ScanNode } from './logical.ts';
 import { isNullable } from './nullability.ts';
 import { type CanonicalValue, readOptions } from './options.ts';
 import { type BoundQuery, type QueryColumn, type Scope, UNKNOWN_QUERY, queryOf } from './scope.ts';
@@ -21,7 +23,13 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
   const { connector } = table;
   const before = diagnostics.count;
   if (connector === null) return brokenColumns(table.columns ?? []);
-  const { common, own } = readOptions(table.written, connector.options, 'source', table.span, diagnostics);
+  const { common, own } = readOptions(
+    table.written,
+    connector.options,
+    'source',
+    table.span,
+    diagnostics,
+  );
   const format = bindFormat(common);
   checkFormat(table, common, diagnostics);
   const physical = physicalColumns(table, own, format.unstructured, diagnostics);
@@ -29,10 +37,19 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
   const outputs = outputColumns(table, physical, diagnostics);
   const watermark = bindWatermark(table, outputs, common, diagnostics);
   if (table.primaryKey.length > 0) {
-    diagnostics.warn('UNSUPPORTED', `the PRIMARY KEY of "${table.name.text}" is not enforced: the rows of a source are only added`, table.span);
+    diagnostics.warn(
+      'UNSUPPORTED',
+      `the PRIMARY KEY of "${table.name.text}" is not enforced: the rows of a source are only added`,
+      table.span,
+    );
   }
-  const columns = outputs.map(({ field, broken }): QueryColumn => ({ ...field, window: null, broken }));
-  if (diagnostics.count > before || outputs.some(({ broken }) => broken)) return { node: null, columns, open: false };
+  const columns = outputs.map(({ field, broken }): QueryColumn => ({
+    ...field,
+    window: null,
+    broken,
+  }));
+  if (diagnostics.count > before || outputs.some(({ broken }) => broken))
+    return { node: null, columns, open: false };
   const schema = outputs.map(({ field }) => field);
   const scan: ScanNode = {
     tag: 'scan',
@@ -56,66 +73,112 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
 
 function brokenColumns(columns: readonly TableColumn[]): BoundQuery {
   if (columns.length === 0) return UNKNOWN_QUERY;
-  return { node: null, columns: columns.map(({ name, type, notNull, broken }) => ({ name, type, nullable: !notNull, window: null, broken })), open: false };
+  return {
+    node: null,
+    columns: columns.map(({ name, type, notNull, broken }) => ({
+      name,
+      type,
+      nullable: !notNull,
+      window: null,
+      broken,
+    })),
+    open: false,
+  };
 }
 
-function checkFormat(table: Table, common: ReadonlyMap<string, CanonicalValue>, diagnostics: Diagnostics): void {
+function checkFormat(
+  table: Table,
+  common: ReadonlyMap<string, CanonicalValue>,
+  diagnostics: Diagnostics,
+): void {
   const option = table.written.get('format');
   if (common.get('format') === 'debezium_json' && option !== undefined) {
-    diagnostics.error('UNSUPPORTED', 'reading debezium_json is not supported yet', option.value.span, { hint: "use format = 'json' for rows that are only added", suggestion: "'json'" });
+    diagnostics.error(
+      'UNSUPPORTED',
+      'reading debezium_json is not supported yet',
+      option.value.span,
+      { hint: "use format = 'json' for rows that are only added", suggestion: "'json'" },
+    );
   }
 }
 
 /** What is decoded from the connector; null after an error that leaves no columns. */
-function physicalColumns(table: Table, own: OptionValues, unstructured: boolean, diagnostics: Diagnostics): DecodeColumn[] | null {
+function physicalColumns(
+  table: Table,
+  own: OptionValues,
+  unstructured: boolean,
+  diagnostics: Diagnostics,
+): DecodeColumn[] | null {
   const declared = table.columns?.filter((column) => column.definition.generatedAs === null) ?? [];
   const fixed = table.connector === null ? null : fixedSchema(table.connector, own);
   if (fixed !== null) {
     if (declared.length === 0) return fixed.map((field) => ({ ...field, default: null }));
     return fixedColumns(table, declared, fixed, diagnostics);
   }
-  if (declared.length === 0 && unstructured) return [{ name: 'value', type: TEXT, nullable: false, default: null }];
+  if (declared.length === 0 && unstructured)
+    return [{ name: 'value', type: TEXT, nullable: false, default: null }];
   if (declared.length === 0) {
-    diagnostics.error('MISSING_OPTION', `table "${table.name.text}" has no columns to read`, table.span, { hint: `declare them: CREATE TABLE ${table.name.text} (a BIGINT, b TEXT) WITH (…)` });
+    diagnostics.error(
+      'MISSING_OPTION',
+      `table "${table.name.text}" has no columns to read`,
+      table.span,
+      { hint: `declare them: CREATE TABLE ${table.name.text} (a BIGINT, b TEXT) WITH (…)` },
+    );
     return null;
   }
-  return declared.map((column) => ({ name: column.name, type: column.type, nullable: !column.notNull, default: defaultOf(column, diagnostics) }));
+  return declared.map((column) => ({
+    name: column.name,
+    type: column.type,
+    nullable: !column.notNull,
+    default: defaultOf(column, diagnostics),
+  }));
 }
 
 /** The columns a connector has by itself; an option may choose among several sets. */
 function fixedSchema(connector: ConnectorDeclaration, own: OptionValues): Schema | null {
   const choice = connector.schemaByOption;
-  return (choice && choice.schemas[String(own[choice.option])]) ?? connector.schema;
+  const chosen = choice === undefined ? undefined : choice.schemas[String(own[choice.option])];
+  return chosen ?? connector.schema;
 }
 
 /** Some of the columns a connector has by itself, in the order they were declared. */
-function fixedColumns(table: Table, declared: readonly TableColumn[], fixed: readonly Field[], diagnostics: Diagnostics): DecodeColumn[] {
+function fixedColumns(
+  table: Table,
+  declared: readonly TableColumn[],
+  fixed: readonly Field[],
+  diagnostics: Diagnostics,
+): DecodeColumn[] {
   return declared.map((column) => {
     const field = fixed.find((candidate) => candidate.name === column.name);
     const { name } = column.definition;
     if (field === undefined) {
-      diagnostics.error('UNKNOWN_COLUMN', `the connector "${table.connector?.name}" has no column "${name.text}"`, name.span, withSuggestion(nearest(name.name, fixed.map((candidate) => candidate.name)), 'its columns are known; leave the list out'));
+      diagnostics.error(
+        'UNKNOWN_COLUMN',
+        `the connector "${table.connector?.name}" has no column "${name.text}"`,
+        name.span,
+        withSuggestion(
+          nearest(
+            name.name,
+            fixed.map((candidate) => candidate.name),
+          ),
+          'its columns are known; leave the list out',
+        ),
+      );
     } else if (!sameType(field.type, column.type) && !column.broken) {
-      diagnostics.error('TYPE_ERROR', `column "${name.text}" of the connector "${table.connector?.name}" is ${typeName(field.type)}`, column.definition.type.span, { suggestion: typeName(field.type) });
+      diagnostics.error(
+        'TYPE_ERROR',
+        `column "${name.text}" of the connector "${table.connector?.name}" is ${typeName(field.type)}`,
+        column.definition.type.span,
+        { suggestion: typeName(field.type) },
+      );
     }
-    return { name: column.name, type: field?.type ?? column.type, nullable: field?.nullable ?? true, default: null };
+    return {
+      name: column.name,
+      type: field?.type ?? column.type,
+      nullable: field?.nullable ?? true,
+      default: null,
+    };
   });
-}
-
-/** The value of DEFAULT in the column's own type. */
-export function constantOf(expression: Expression, column: { name: string; type: TableColumn['type'] }, diagnostics: Diagnostics): Expr | null {
-  const binder = new ExpressionBinder(sourceContext([], 'DEFAULT', diagnostics));
-  const bound = binder.bind(expression);
-  if (bound === POISON) return null;
-  const cast = castTo(bound, column.type, false);
-  if (cast.tag === 'refused') {
-    diagnostics.error('TYPE_ERROR', `the DEFAULT of column "${column.name}" does not fit: ${cast.message}`, expression.span, { hint: cast.hint });
-    return null;
-  }
-  const folded = foldExpr(cast.expr);
-  if (folded.tag === 'literal') return folded;
-  diagnostics.error('TYPE_ERROR', `the DEFAULT of column "${column.name}" must be a constant`, expression.span);
-  return null;
 }
 
 function defaultOf(column: TableColumn, diagnostics: Diagnostics): DecodeColumn['default'] {
@@ -125,14 +188,25 @@ function defaultOf(column: TableColumn, diagnostics: Diagnostics): DecodeColumn[
   return constant?.tag === 'literal' ? constant.value : null;
 }
 
-type Output = { field: Field; expr: Expr; broken: boolean };
+/** A column of the scan. */
+export type Output = { field: Field; expr: Expr; broken: boolean };
 
 /** Declared columns in their order; without any the physical ones, then the generated ones. */
-function outputColumns(table: Table, physical: readonly DecodeColumn[], diagnostics: Diagnostics): Output[] {
+function outputColumns(
+  table: Table,
+  physical: readonly DecodeColumn[],
+  diagnostics: Diagnostics,
+): Output[] {
   const declared = table.columns ?? [];
   const hasPhysical = declared.some((column) => column.definition.generatedAs === null);
-  const outputs: Output[] = hasPhysical ? [] : physical.map((field, index) => physicalOutput(field, index, false));
-  const generated = new Set(declared.filter((column) => column.definition.generatedAs !== null).map((column) => column.name));
+  const outputs: Output[] = hasPhysical
+    ? []
+    : physical.map((field, index) => physicalOutput(field, index, false));
+  const generated = new Set(
+    declared
+      .filter((column) => column.definition.generatedAs !== null)
+      .map((column) => column.name),
+  );
   for (const column of declared) {
     const expression = column.definition.generatedAs;
     if (expression !== null) {
@@ -150,92 +224,67 @@ function physicalOutput(column: DecodeColumn, index: number, broken: boolean): O
   return { field: { name, type, nullable }, expr: { tag: 'column', index, type }, broken };
 }
 
-function generatedOutput(column: TableColumn, expression: Expression, physical: readonly DecodeColumn[], generated: ReadonlySet<string>, diagnostics: Diagnostics): Output {
-  const scope: Scope = physical.map(({ name, type, nullable }, index) => ({ qualifier: null, name, type, nullable, index, window: null, broken: false }));
+function generatedOutput(
+  column: TableColumn,
+  expression: Expression,
+  physical: readonly DecodeColumn[],
+  generated: ReadonlySet<string>,
+  diagnostics: Diagnostics,
+): Output {
+  const scope: Scope = physical.map(({ name, type, nullable }, index) => ({
+    qualifier: null,
+    name,
+    type,
+    nullable,
+    index,
+    window: null,
+    broken: false,
+  }));
   const nullable = !column.notNull;
-  const broken: Output = { field: { name: column.name, type: column.type, nullable }, expr: POISON, broken: true };
-  if (expression.tag === 'path' && generated.has(expression.parts[0]?.name ?? '') && !scope.some((other) => other.name === expression.parts[0]?.name)) {
-    diagnostics.error('UNKNOWN_COLUMN', 'a generated column can not read another generated column', expression.span, { hint: 'repeat its expression' });
+  const broken: Output = {
+    field: { name: column.name, type: column.type, nullable },
+    expr: POISON,
+    broken: true,
+  };
+  if (
+    expression.tag === 'path' &&
+    generated.has(expression.parts[0]?.name ?? '') &&
+    !scope.some((other) => other.name === expression.parts[0]?.name)
+  ) {
+    diagnostics.error(
+      'UNKNOWN_COLUMN',
+      'a generated column can not read another generated column',
+      expression.span,
+      { hint: 'repeat its expression' },
+    );
     return broken;
   }
-  const bound = new ExpressionBinder(sourceContext(scope, 'a generated column', diagnostics)).bind(expression);
+  const bound = new ExpressionBinder(tableContext(scope, 'a generated column', diagnostics)).bind(
+    expression,
+  );
   if (bound === POISON || column.broken) return broken;
   const cast = castTo(bound, column.type, false);
   if (cast.tag === 'refused') {
-    diagnostics.error('TYPE_ERROR', `column "${column.name}" does not fit its expression: ${cast.message}`, expression.span, { hint: cast.hint });
+    diagnostics.error(
+      'TYPE_ERROR',
+      `column "${column.name}" does not fit its expression: ${cast.message}`,
+      expression.span,
+      { hint: cast.hint },
+    );
     return broken;
   }
   if (column.notNull && isNullable(cast.expr, physical)) {
-    diagnostics.error('NULL_VIOLATION', `column "${column.name}" is NOT NULL, and its expression may be NULL`, expression.span, { hint: 'use coalesce(…, value), or leave NOT NULL out' });
+    diagnostics.error(
+      'NULL_VIOLATION',
+      `column "${column.name}" is NOT NULL, and its expression may be NULL`,
+      expression.span,
+      { hint: 'use coalesce(…, value), or leave NOT NULL out' },
+    );
     return broken;
   }
-  return { field: { name: column.name, type: column.type, nullable: isNullable(cast.expr, physical) }, expr: cast.expr, broken: false };
+  return {
+    field: { name: column.name, type: column.type, nullable: isNullable(cast.expr, physical) },
+    expr: cast.expr,
+    broken: false,
+  };
 }
-
-const sourceContext = (scope: Scope, place: string, diagnostics: Diagnostics): ExpressionContext => ({
-  scope,
-  open: false,
-  diagnostics,
-  place,
-  aggregate: null,
-  window: null,
-  aliases: new Map(),
-  origins: new WeakMap(),
-});
-
-function bindWatermark(table: Table, outputs: readonly Output[], common: ReadonlyMap<string, CanonicalValue>, diagnostics: Diagnostics): WatermarkPlan | null {
-  const idleMs = numberOf(common.get('idle_time'));
-  const idleAdvanceMs = numberOf(common.get('watermark.idle_advance'));
-  const scope: Scope = outputs.map(({ field, broken }, index) => ({ ...field, qualifier: null, index, window: null, broken }));
-  const { watermark } = table;
-  if (watermark !== null) {
-    const eventTime = timeColumn(watermark.column.name, watermark.column, scope, diagnostics);
-    const expression = watermark.expression;
-    const bound = expression === null ? eventTime : new ExpressionBinder(sourceContext(scope, 'WATERMARK FOR', diagnostics)).bind(expression);
-    if (table.written.has('event_time_field')) diagnostics.error('INVALID_WATERMARK', 'event_time_field and WATERMARK FOR say the same twice', table.written.get('event_time_field')?.span ?? watermark.span, { hint: 'keep WATERMARK FOR' });
-    if (eventTime === null || bound === null || bound === POISON) return null;
-    if (bound.type.tag !== 'timestamp') {
-      diagnostics.error('INVALID_WATERMARK', `the watermark must be TIMESTAMP, and this is ${typeName(bound.type)}`, (expression ?? watermark).span, { hint: `write ${watermark.column.text} - interval '5 seconds'` });
-      return null;
-    }
-    return { eventTime, watermark: bound, idleMs, idleAdvanceMs };
-  }
-  return fieldWatermark(table, scope, common, { idleMs, idleAdvanceMs }, diagnostics);
-}
-
-/** The older spelling: the watermark is one second behind the event time unless a column gives it. */
-function fieldWatermark(table: Table, scope: Scope, common: ReadonlyMap<string, CanonicalValue>, idle: Pick<WatermarkPlan, 'idleMs' | 'idleAdvanceMs'>, diagnostics: Diagnostics): WatermarkPlan | null {
-  const field = table.written.get('event_time_field');
-  const watermarkField = table.written.get('watermark_field');
-  if (field === undefined) {
-    const needless = watermarkField ?? (idle.idleMs !== null ? table.written.get('idle_time') : undefined) ?? (idle.idleAdvanceMs !== null ? table.written.get('watermark.idle_advance') : undefined);
-    if (needless !== undefined) diagnostics.error('INVALID_WATERMARK', `option "${needless.key}" needs an event time`, needless.keySpan, { hint: 'add WATERMARK FOR column to the list of columns' });
-    return null;
-  }
-  const columnName = String(common.get('event_time_field'));
-  diagnostics.warn('DEPRECATED', 'event_time_field is an older spelling', field.keySpan, { hint: 'write WATERMARK FOR in the list of columns', suggestion: `WATERMARK FOR ${columnName} AS ${columnName} - interval '1 second'` });
-  const eventTime = timeColumn(columnName, field.value, scope, diagnostics);
-  if (eventTime === null) return null;
-  if (watermarkField !== undefined) {
-    const watermark = timeColumn(String(common.get('watermark_field')), watermarkField.value, scope, diagnostics);
-    return watermark === null ? null : { eventTime, watermark, ...idle };
-  }
-  const behind = resolveCall('-', [eventTime, { tag: 'literal', value: '1000000', type: { tag: 'interval' } }]);
-  return behind.tag === 'expr' ? { eventTime, watermark: behind.expr, ...idle } : null;
-}
-
-function timeColumn(name: string, place: Identifier | { span: Span }, scope: Scope, diagnostics: Diagnostics): Expr | null {
-  const column = scope.find((candidate) => candidate.name === name);
-  if (column === undefined) {
-    diagnostics.error('INVALID_WATERMARK', `the event time column "${name}" is not a column of the table`, place.span, withSuggestion(nearest(name, scope.map((candidate) => candidate.name))));
-    return null;
-  }
-  if (column.broken) return null;
-  if (column.type.tag !== TIMESTAMP.tag) {
-    diagnostics.error('INVALID_WATERMARK', `the event time column "${name}" is ${typeName(column.type)}, and must be TIMESTAMP`, place.span, { hint: 'declare it as TIMESTAMP, with timestamp_format when it is written as a number' });
-    return null;
-  }
-  return { tag: 'column', index: column.index, type: column.type };
-}
-
-const numberOf = (value: CanonicalValue | undefined): number | null => (typeof value === 'number' ? value : null);

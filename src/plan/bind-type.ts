@@ -1,6 +1,15 @@
 /** Type names as written → column types, with a suggestion for the names other systems use. */
 import { nearest } from '../base/nearest.ts';
-import { BOOLEAN, FLOAT64, INT32, INT64, type SqlType, TEXT, TIMESTAMP, decimalType } from '../batch/types.ts';
+import {
+  BOOLEAN,
+  FLOAT64,
+  INT32,
+  INT64,
+  type SqlType,
+  TEXT,
+  TIMESTAMP,
+  decimalType,
+} from '../batch/types.ts';
 import type { SimpleType, TypeName } from '../sql/ast.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 
@@ -64,8 +73,14 @@ const LATER: ReadonlyMap<string, string> = new Map([
   ['date', 'use TIMESTAMP, or TEXT for a date as written'],
   ['time', 'use TEXT, or BIGINT for a count of microseconds'],
   ['interval', 'an interval can be a constant in an expression, but not a column; use BIGINT'],
-  ['json', 'declare the fields you need as columns, or keep whole rows as text with json.unstructured = true'],
-  ['jsonb', 'declare the fields you need as columns, or keep whole rows as text with json.unstructured = true'],
+  [
+    'json',
+    'declare the fields you need as columns, or keep whole rows as text with json.unstructured = true',
+  ],
+  [
+    'jsonb',
+    'declare the fields you need as columns, or keep whole rows as text with json.unstructured = true',
+  ],
   ['bytea', 'use TEXT with the bytes in base64'],
   ['binary', 'use TEXT with the bytes in base64'],
   ['varbinary', 'use TEXT with the bytes in base64'],
@@ -75,7 +90,19 @@ const LATER: ReadonlyMap<string, string> = new Map([
   ['timestamp with time zone', 'use TIMESTAMP and store UTC'],
 ]);
 
-const SPELLINGS: readonly string[] = ['BOOLEAN', 'INT', 'INTEGER', 'BIGINT', 'DOUBLE', 'DECIMAL', 'NUMERIC', 'TEXT', 'VARCHAR', 'STRING', 'TIMESTAMP'];
+const SPELLINGS: readonly string[] = [
+  'BOOLEAN',
+  'INT',
+  'INTEGER',
+  'BIGINT',
+  'DOUBLE',
+  'DECIMAL',
+  'NUMERIC',
+  'TEXT',
+  'VARCHAR',
+  'STRING',
+  'TIMESTAMP',
+];
 
 /** The type, or null after an error was reported. */
 export function bindType(type: TypeName, diagnostics: Diagnostics): SqlType | null {
@@ -98,10 +125,21 @@ function bindDecimal(type: SimpleType, diagnostics: Diagnostics): SqlType | null
   const [precision, scale] = type.parameters;
   if (precision === undefined) return decimalType(38, 10);
   const chosenScale = scale ?? 0;
-  if (type.parameters.length > 2 || precision < 1 || precision > 38 || chosenScale < 0 || chosenScale > precision) {
-    diagnostics.error('UNKNOWN_TYPE', `DECIMAL(${type.parameters.join(', ')}) is not a type`, type.span, {
-      hint: 'DECIMAL(precision, scale) needs 1 <= precision <= 38 and 0 <= scale <= precision',
-    });
+  if (
+    type.parameters.length > 2 ||
+    precision < 1 ||
+    precision > 38 ||
+    chosenScale < 0 ||
+    chosenScale > precision
+  ) {
+    diagnostics.error(
+      'UNKNOWN_TYPE',
+      `DECIMAL(${type.parameters.join(', ')}) is not a type`,
+      type.span,
+      {
+        hint: 'DECIMAL(precision, scale) needs 1 <= precision <= 38 and 0 <= scale <= precision',
+      },
+    );
     return null;
   }
   return decimalType(precision, chosenScale);
@@ -112,15 +150,23 @@ function checkParameters(type: SimpleType, known: SqlType, diagnostics: Diagnost
   if (known.tag === 'timestamp') {
     const [digits] = type.parameters;
     if (type.parameters.length === 1 && (digits === 0 || digits === 3 || digits === 6)) return true;
-    diagnostics.error('UNKNOWN_TYPE', `TIMESTAMP(${type.parameters.join(', ')}) is not a type`, type.span, {
-      hint: 'a timestamp counts microseconds: write TIMESTAMP, or TIMESTAMP(0), (3) or (6)',
-      suggestion: 'TIMESTAMP(6)',
-    });
+    diagnostics.error(
+      'UNKNOWN_TYPE',
+      `TIMESTAMP(${type.parameters.join(', ')}) is not a type`,
+      type.span,
+      {
+        hint: 'a timestamp counts microseconds: write TIMESTAMP, or TIMESTAMP(0), (3) or (6)',
+        suggestion: 'TIMESTAMP(6)',
+      },
+    );
     return false;
   }
   // A length limit of text would be a promise nobody keeps: it is refused rather than ignored.
   diagnostics.error('UNSUPPORTED', `${type.name} takes no length`, type.span, {
-    hint: known.tag === 'text' ? 'text has no length limit here; write TEXT' : 'leave the parentheses out',
+    hint:
+      known.tag === 'text'
+        ? 'text has no length limit here; write TEXT'
+        : 'leave the parentheses out',
   });
   return false;
 }
@@ -129,12 +175,15 @@ function reportUnknown(type: SimpleType, diagnostics: Diagnostics): void {
   const written = type.name.toUpperCase();
   const later = LATER.get(type.name);
   if (later !== undefined) {
-    diagnostics.error('UNSUPPORTED', `the type ${written} is not supported yet`, type.span, { hint: later });
+    diagnostics.error('UNSUPPORTED', `the type ${written} is not supported yet`, type.span, {
+      hint: later,
+    });
     return;
   }
   const suggestion = FOREIGN.get(type.name) ?? nearest(written, SPELLINGS);
   diagnostics.error('UNKNOWN_TYPE', `unknown type ${written}`, type.span, {
     ...withSuggestion(suggestion),
-    hint: suggestion === null ? `the types are ${SPELLINGS.join(', ')}` : `did you mean ${suggestion}?`,
+    hint:
+      suggestion === null ? `the types are ${SPELLINGS.join(', ')}` : `did you mean ${suggestion}?`,
   });
 }

@@ -7,7 +7,14 @@
  */
 import type { ErrorReport, Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
-import type { CreateView, Insert, NamedTable, Program, QueryStatement, Statement } from '../sql/ast.ts';
+import type {
+  CreateView,
+  Insert,
+  NamedTable,
+  Program,
+  QueryStatement,
+  Statement,
+} from '../sql/ast.ts';
 import { type Environment, renameColumns } from './bind-from.ts';
 import { bindQuery } from './bind-query.ts';
 import { bindSinkInput, bindSinkTarget, defaultSinkTarget, finishSink } from './bind-sink.ts';
@@ -28,7 +35,11 @@ export type BindOptions = {
   partial?: boolean;
 };
 
-export type BindResult = { plan: LogicalPlan | null; errors: ErrorReport[]; warnings: ErrorReport[] };
+export type BindResult = {
+  plan: LogicalPlan | null;
+  errors: ErrorReport[];
+  warnings: ErrorReport[];
+};
 
 export function bindProgram(program: Program, catalog: Catalog, options: BindOptions): BindResult {
   const binder = new ProgramBinder(catalog, options);
@@ -55,7 +66,12 @@ class ProgramBinder {
   constructor(catalog: Catalog, options: BindOptions) {
     this.#catalog = catalog;
     this.#options = options;
-    this.#environment = { diagnostics: this.#diagnostics, commonTables: new Map(), read: (table) => this.#read(table), bindQuery };
+    this.#environment = {
+      diagnostics: this.#diagnostics,
+      commonTables: new Map(),
+      read: (table) => this.#read(table),
+      bindQuery,
+    };
   }
 
   bind(statement: Statement): void {
@@ -77,16 +93,37 @@ class ProgramBinder {
         return this.#bindSelect(statement);
       case 'set': {
         const known = statement.key === 'updating_ttl';
-        if (known) diagnostics.error('UNSUPPORTED', 'updating_ttl is not supported yet', statement.keySpan, { hint: 'leave it out: keys of updating results are kept for good' });
-        else diagnostics.error('UNKNOWN_OPTION', `unknown setting "${statement.key}"`, statement.keySpan, { hint: 'there are no settings in SQL yet; parallelism and checkpoint interval belong to the pipeline' });
+        if (known)
+          diagnostics.error('UNSUPPORTED', 'updating_ttl is not supported yet', statement.keySpan, {
+            hint: 'leave it out: keys of updating results are kept for good',
+          });
+        else
+          diagnostics.error(
+            'UNKNOWN_OPTION',
+            `unknown setting "${statement.key}"`,
+            statement.keySpan,
+            {
+              hint: 'there are no settings in SQL yet; parallelism and checkpoint interval belong to the pipeline',
+            },
+          );
         return;
       }
       case 'create_function':
-        diagnostics.error('UNSUPPORTED', 'CREATE FUNCTION is not supported yet', statement.name.span, { hint: 'write the expression with built-in functions' });
+        diagnostics.error(
+          'UNSUPPORTED',
+          'CREATE FUNCTION is not supported yet',
+          statement.name.span,
+          { hint: 'write the expression with built-in functions' },
+        );
         return;
       case 'explain':
         this.#hasQuery = true;
-        diagnostics.error('UNSUPPORTED', 'EXPLAIN is not a statement of a pipeline', statement.span, { hint: 'leave the word out: validating a query shows its plan' });
+        diagnostics.error(
+          'UNSUPPORTED',
+          'EXPLAIN is not a statement of a pipeline',
+          statement.span,
+          { hint: 'leave the word out: validating a query shows its plan' },
+        );
         return;
     }
   }
@@ -96,21 +133,30 @@ class ProgramBinder {
     const [first] = program.statements;
     if (!this.#hasQuery && this.#options.partial !== true && this.#diagnostics.count === 0) {
       const start = { line: 1, column: 1 };
-      this.#diagnostics.error('NO_QUERY', 'the program has no query', first?.span ?? { start, end: start }, { hint: 'add INSERT INTO … SELECT, or a SELECT' });
+      this.#diagnostics.error(
+        'NO_QUERY',
+        'the program has no query',
+        first?.span ?? { start, end: start },
+        { hint: 'add INSERT INTO … SELECT, or a SELECT' },
+      );
     }
     const { errors, warnings } = this.#diagnostics;
     if (errors.length > 0) return { plan: null, errors, warnings };
-    const sinks = [...this.#writings.values()].map(({ target, inputs }) => finishSink(target, inputs));
+    const sinks = [...this.#writings.values()].map(({ target, inputs }) =>
+      finishSink(target, inputs),
+    );
     return { plan: { sinks }, errors, warnings };
   }
 
   /** Tables nobody uses are checked all the same: a mistake is found when it is written. */
   #checkUnused(): void {
     for (const named of this.#names.values()) {
-      if (named.tag !== 'table' || named.table.source !== null || named.table.sink !== null) continue;
+      if (named.tag !== 'table' || named.table.source !== null || named.table.sink !== null)
+        continue;
       const { table } = named;
       if (table.connector === null || table.role === null) {
-        if (table.connector !== null) readOptions(table.written, table.connector.options, null, table.span, this.#diagnostics);
+        if (table.connector !== null)
+          readOptions(table.written, table.connector.options, null, table.span, this.#diagnostics);
         continue;
       }
       if (table.role === 'source') table.source = bindSource(table, this.#diagnostics);
@@ -120,16 +166,29 @@ class ProgramBinder {
 
   #isFree(name: { name: string; text: string; span: Span }, orExists: boolean): boolean {
     if (!this.#names.has(name.name)) return true;
-    if (!orExists) this.#diagnostics.error('DUPLICATE_NAME', `"${name.text}" already exists`, name.span, { hint: 'tables and views share their names' });
+    if (!orExists)
+      this.#diagnostics.error('DUPLICATE_NAME', `"${name.text}" already exists`, name.span, {
+        hint: 'tables and views share their names',
+      });
     return false;
   }
 
   #bindView(statement: CreateView): void {
     const { name, columns, query, ifNotExists } = statement;
-    const bound = renameColumns(bindQuery(query, this.#environment), { name, columns }, this.#diagnostics);
+    const bound = renameColumns(
+      bindQuery(query, this.#environment),
+      { name, columns },
+      this.#diagnostics,
+    );
     const names = bound.columns.map((column) => column.name);
     const twice = names.find((candidate, index) => names.indexOf(candidate) < index);
-    if (twice !== undefined) this.#diagnostics.error('DUPLICATE_NAME', `the view "${name.text}" has two columns named "${twice}"`, name.span, { hint: 'rename one with AS' });
+    if (twice !== undefined)
+      this.#diagnostics.error(
+        'DUPLICATE_NAME',
+        `the view "${name.text}" has two columns named "${twice}"`,
+        name.span,
+        { hint: 'rename one with AS' },
+      );
     if (this.#isFree(name, ifNotExists)) this.#names.set(name.name, { tag: 'view', query: bound });
   }
 
@@ -149,7 +208,17 @@ class ProgramBinder {
     if (named !== undefined) return named;
     if (this.#options.partial !== true) {
       const known = [...this.#names.keys()];
-      this.#diagnostics.error('UNKNOWN_TABLE', `unknown table "${name.text}"`, name.span, withSuggestion(nearest(name.name, known), known.length === 0 ? 'create it first with CREATE TABLE' : `known here are ${known.join(', ')}`));
+      this.#diagnostics.error(
+        'UNKNOWN_TABLE',
+        `unknown table "${name.text}"`,
+        name.span,
+        withSuggestion(
+          nearest(name.name, known),
+          known.length === 0
+            ? 'create it first with CREATE TABLE'
+            : `known here are ${known.join(', ')}`,
+        ),
+      );
     }
     return null;
   }
@@ -159,8 +228,28 @@ class ProgramBinder {
     table.role ??= role;
     if (table.role === role) return true;
     const given = table.written.has('type');
-    if (role === 'source') this.#diagnostics.error('INVALID_SINK', `"${table.name.text}" is a sink and can not be read`, span, { hint: given ? 'create a second table for reading' : 'a table is either read or written; create a second one for reading' });
-    else this.#diagnostics.error('INVALID_SINK', `"${table.name.text}" is a source and can not be written`, span, { hint: given ? "create a table with type = 'sink'" : "a table is either read or written; create a second one with type = 'sink'" });
+    if (role === 'source')
+      this.#diagnostics.error(
+        'INVALID_SINK',
+        `"${table.name.text}" is a sink and can not be read`,
+        span,
+        {
+          hint: given
+            ? 'create a second table for reading'
+            : 'a table is either read or written; create a second one for reading',
+        },
+      );
+    else
+      this.#diagnostics.error(
+        'INVALID_SINK',
+        `"${table.name.text}" is a source and can not be written`,
+        span,
+        {
+          hint: given
+            ? "create a table with type = 'sink'"
+            : "a table is either read or written; create a second one with type = 'sink'",
+        },
+      );
     return false;
   }
 
@@ -170,7 +259,12 @@ class ProgramBinder {
     const named = this.#find(statement.table);
     if (named === null) return;
     if (named.tag === 'view') {
-      diagnostics.error('INVALID_SINK', `"${statement.table.text}" is a view and can not be written`, statement.table.span, { hint: 'insert into a table with a connector' });
+      diagnostics.error(
+        'INVALID_SINK',
+        `"${statement.table.text}" is a view and can not be written`,
+        statement.table.span,
+        { hint: 'insert into a table with a connector' },
+      );
       return;
     }
     const { table } = named;
@@ -181,7 +275,12 @@ class ProgramBinder {
     if (input === null) return;
     if (table.sink.columns === null) {
       // What the first query gives is from now on what the table has.
-      const columns = input.schema.map(({ name, type }) => ({ name, type, notNull: false, fallback: null }));
+      const columns = input.schema.map(({ name, type }) => ({
+        name,
+        type,
+        notNull: false,
+        fallback: null,
+      }));
       table.sink = { ...table.sink, columns };
     }
     this.#write(table.sink, input);
@@ -190,9 +289,16 @@ class ProgramBinder {
   #bindSelect(statement: QueryStatement): void {
     const query = bindQuery(statement.query, this.#environment);
     const name = this.#freeSelectName();
-    const connector = this.#catalog.connectors.find((candidate) => candidate.name === this.#options.defaultSink);
+    const connector = this.#catalog.connectors.find(
+      (candidate) => candidate.name === this.#options.defaultSink,
+    );
     if (connector === undefined) {
-      this.#diagnostics.error('UNKNOWN_CONNECTOR', `there is no connector "${this.#options.defaultSink}" to show the rows of a SELECT`, statement.span, { hint: 'write INSERT INTO a table' });
+      this.#diagnostics.error(
+        'UNKNOWN_CONNECTOR',
+        `there is no connector "${this.#options.defaultSink}" to show the rows of a SELECT`,
+        statement.span,
+        { hint: 'write INSERT INTO a table' },
+      );
       return;
     }
     const target = defaultSinkTarget(name, connector, statement.span, this.#diagnostics);

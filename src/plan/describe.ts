@@ -11,7 +11,9 @@ export function describeNode(node: PlanNode): string {
     case 'scan':
       return `source ${node.table} (${node.connector})`;
     case 'project':
-      return node.exprs.map((expr, index) => withName(expr, node.input.schema, node.schema[index]?.name ?? '')).join(', ');
+      return node.exprs
+        .map((expr, index) => withName(expr, node.input.schema, node.schema[index]?.name ?? ''))
+        .join(', ');
     case 'filter':
       return `where ${printOver(node.predicate, node.input.schema)}`;
     case 'window-aggregate':
@@ -26,9 +28,18 @@ export function describeNode(node: PlanNode): string {
 export const describeSink = (sink: SinkPlan): string => `sink ${sink.table} (${sink.connector})`;
 
 export const describeSchema = (schema: Schema): string =>
-  schema.map((field) => `${readable(field.name)} ${typeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`).join(', ');
+  schema
+    .map(
+      (field) =>
+        `${readable(field.name)} ${typeName(field.type)}${field.nullable ? '' : ' NOT NULL'}`,
+    )
+    .join(', ');
 
-export const printOver = (expr: Expr, schema: Schema): string => printExpr(expr, schema.map((field) => readable(field.name)));
+export const printOver = (expr: Expr, schema: Schema): string =>
+  printExpr(
+    expr,
+    schema.map((field) => readable(field.name)),
+  );
 
 /** An aggregate's column is named by its call, which needs no quotes to be understood. */
 const readable = (name: string): string => (name.endsWith(')') ? name : quoteName(name));
@@ -39,9 +50,16 @@ export function describeWindow(window: Window): string {
   return `tumble(${formatInterval(window.widthMicros)}${offset})`;
 }
 
-function describeGroups(keys: readonly Expr[], aggregates: readonly AggregateCall[], schema: Schema): string {
-  const what = aggregates.length === 0 ? 'distinct' : aggregates.map((call) => call.label).join(', ');
-  return keys.length === 0 ? what : `${what} by ${keys.map((key) => printOver(key, schema)).join(', ')}`;
+function describeGroups(
+  keys: readonly Expr[],
+  aggregates: readonly AggregateCall[],
+  schema: Schema,
+): string {
+  const what =
+    aggregates.length === 0 ? 'distinct' : aggregates.map((call) => call.label).join(', ');
+  return keys.length === 0
+    ? what
+    : `${what} by ${keys.map((key) => printOver(key, schema)).join(', ')}`;
 }
 
 function withName(expr: Expr, schema: Schema, name: string): string {

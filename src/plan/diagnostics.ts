@@ -2,13 +2,24 @@
  * Collects what is wrong with a program, so that its author sees every mistake at once.
  * Failure behaviour: nothing here throws; a statement with an error yields no plan.
  */
-import { EngineError, type ErrorCode, type ErrorExtras, type ErrorReport, type Span } from '../base/errors.ts';
+import {
+  EngineError,
+  type ErrorCode,
+  type ErrorExtras,
+  type ErrorReport,
+  type Span,
+} from '../base/errors.ts';
 
 export class Diagnostics {
   readonly #errors: ErrorReport[] = [];
   readonly #warnings: ErrorReport[] = [];
 
-  error(code: ErrorCode, message: string, span: Span, extras: Omit<ErrorExtras, 'span'> = {}): void {
+  error(
+    code: ErrorCode,
+    message: string,
+    span: Span,
+    extras: Omit<ErrorExtras, 'span'> = {},
+  ): void {
     this.#errors.push(new EngineError(code, message, { ...extras, span }).report);
   }
 
@@ -32,7 +43,10 @@ export class Diagnostics {
 }
 
 /** Extras with the nearest spelling when there is one. */
-export function withSuggestion(suggestion: string | null, hint?: string): Omit<ErrorExtras, 'span'> {
+export function withSuggestion(
+  suggestion: string | null,
+  hint?: string,
+): Omit<ErrorExtras, 'span'> {
   return {
     ...(suggestion === null ? {} : { suggestion }),
     ...(hint === undefined ? {} : { hint }),
@@ -49,5 +63,7 @@ function inOrder(reports: readonly ErrorReport[]): ErrorReport[] {
   });
   const lineOf = (report: ErrorReport): number => report.span?.start.line ?? 0;
   const columnOf = (report: ErrorReport): number => report.span?.start.column ?? 0;
-  return unique.sort((left, right) => lineOf(left) - lineOf(right) || columnOf(left) - columnOf(right));
+  return unique.sort(
+    (left, right) => lineOf(left) - lineOf(right) || columnOf(left) - columnOf(right),
+  );
 }

@@ -26,7 +26,9 @@ export function explainLogical(plan: LogicalPlan): string {
     for (const input of inputsOf(node)) print(input, depth + 1);
   };
   for (const sink of plan.sinks) {
-    lines.push(`${describeSink(sink)}${sink.input.updating ? ', updating' : ''}: ${describeSchema(sink.schema)}`);
+    lines.push(
+      `${describeSink(sink)}${sink.input.updating ? ', updating' : ''}: ${describeSchema(sink.schema)}`,
+    );
     print(sink.input, 1);
   }
   return `${lines.join('\n')}\n`;
@@ -39,17 +41,28 @@ function line(node: PlanNode): string {
 
 function details(node: PlanNode): string[] {
   if (node.tag !== 'scan') return [];
-  return [`columns: ${describeSchema(node.schema)}`, ...decoded(node), ...generated(node), ...watermark(node)];
+  return [
+    `columns: ${describeSchema(node.schema)}`,
+    ...decoded(node),
+    ...generated(node),
+    ...watermark(node),
+  ];
 }
 
 /** What is read from the connector, where that is not what the scan gives. */
 function decoded(scan: ScanNode): string[] {
   const columns = describeSchema(scan.physical);
-  return columns === describeSchema(scan.schema) ? [] : [`decoded: ${columns === '' ? 'nothing' : columns}`];
+  return columns === describeSchema(scan.schema)
+    ? []
+    : [`decoded: ${columns === '' ? 'nothing' : columns}`];
 }
 
 function generated(scan: ScanNode): string[] {
-  const made = scan.computed.flatMap((expr, index) => (expr.tag === 'column' ? [] : [`${scan.schema[index]?.name} = ${printOver(expr, scan.physical)}`]));
+  const made = scan.computed.flatMap((expr, index) =>
+    expr.tag === 'column'
+      ? []
+      : [`${scan.schema[index]?.name} = ${printOver(expr, scan.physical)}`],
+  );
   return made.length === 0 ? [] : [`generated: ${made.join(', ')}`];
 }
 
@@ -57,6 +70,11 @@ function watermark(scan: ScanNode): string[] {
   const plan = scan.watermark;
   if (plan === null) return ['event time: arrival; watermark: 1 second behind'];
   const idle = plan.idleMs === null ? '' : `; idle after ${formatInterval(plan.idleMs * 1000)}`;
-  const advance = plan.idleAdvanceMs === null ? '' : `; advances after ${formatInterval(plan.idleAdvanceMs * 1000)} of silence`;
-  return [`event time: ${printOver(plan.eventTime, scan.schema)}; watermark: ${printOver(plan.watermark, scan.schema)}${idle}${advance}`];
+  const advance =
+    plan.idleAdvanceMs === null
+      ? ''
+      : `; advances after ${formatInterval(plan.idleAdvanceMs * 1000)} of silence`;
+  return [
+    `event time: ${printOver(plan.eventTime, scan.schema)}; watermark: ${printOver(plan.watermark, scan.schema)}${idle}${advance}`,
+  ];
 }

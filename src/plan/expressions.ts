@@ -22,4 +22,5 @@ export const aggregateOperands = (call: AggregateCall): readonly Expr[] =>
 export const canonical = (value: unknown): string => JSON.stringify(value);
 
 /** The conditions that must all hold. */
-export const conjunctsOf = (predicate: Expr): readonly Expr[] => (predicate.tag === 'and' ? predicate.args.flatMap(conjunctsOf) : [predicate]);
+export const conjunctsOf = (predicate: Expr): readonly Expr[] =>
+  predicate.tag === 'and' ? predicate.args.flatMap(conjunctsOf) : [predicate];

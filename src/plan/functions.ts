@@ -11,22 +11,46 @@ import { type ResolveError, resolveFunction } from '../expr/registry.ts';
 import type { CallExpression } from '../sql/ast.ts';
 import { isUntyped } from './literals.ts';
 
-export type CallError = { tag: 'error'; code: ErrorCode; message: string; extras: Omit<ErrorExtras, 'span'> };
+export type CallError = {
+  tag: 'error';
+  code: ErrorCode;
+  message: string;
+  extras: Omit<ErrorExtras, 'span'>;
+};
 
 /** The call of the overload that the arguments mean. */
-export function resolveCall(name: string, args: readonly Expr[]): { tag: 'expr'; expr: Expr } | CallError {
-  const resolved = resolveFunction(name, args.map((arg) => arg.type), args.map(isUntyped));
+export function resolveCall(
+  name: string,
+  args: readonly Expr[],
+): { tag: 'expr'; expr: Expr } | CallError {
+  const resolved = resolveFunction(
+    name,
+    args.map((arg) => arg.type),
+    args.map(isUntyped),
+  );
   if ('error' in resolved) return refusal(name, resolved);
   const cast = castAll(args, resolved.coerced);
   if (cast.tag === 'error') return cast;
-  return { tag: 'expr', expr: { tag: 'call', fn: resolved.fn, args: cast.args, type: resolved.type } };
+  return {
+    tag: 'expr',
+    expr: { tag: 'call', fn: resolved.fn, args: cast.args, type: resolved.type },
+  };
 }
 
-function castAll(args: readonly Expr[], types: readonly SqlType[]): { tag: 'args'; args: Expr[] } | CallError {
+function castAll(
+  args: readonly Expr[],
+  types: readonly SqlType[],
+): { tag: 'args'; args: Expr[] } | CallError {
   const done: Expr[] = [];
   for (const [index, arg] of args.entries()) {
     const result = castTo(arg, types[index] as SqlType, false);
-    if (result.tag === 'refused') return { tag: 'error', code: 'TYPE_ERROR', message: result.message, extras: { hint: result.hint } };
+    if (result.tag === 'refused')
+      return {
+        tag: 'error',
+        code: 'TYPE_ERROR',
+        message: result.message,
+        extras: { hint: result.hint },
+      };
     done.push(result.expr);
   }
   return { tag: 'args', args: done };
@@ -35,26 +59,53 @@ function castAll(args: readonly Expr[], types: readonly SqlType[]): { tag: 'args
 function refusal(name: string, error: ResolveError): CallError {
   const isWord = /^[a-z_]/i.test(name);
   const suggestion = error.error === 'UNKNOWN_FUNCTION' ? error.candidates[0] : undefined;
-  const extras = { ...(error.hint === undefined ? {} : { hint: error.hint }), ...(suggestion === undefined ? {} : { suggestion }) };
+  const extras = {
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  };
   // An operator is in the grammar, so not having it is ours and not a mistyped name.
-  if (error.error === 'UNKNOWN_FUNCTION' && !isWord) return { tag: 'error', code: 'UNSUPPORTED', message: `the operator ${name} is not supported yet`, extras: { hint: 'write the expression with functions' } };
+  if (error.error === 'UNKNOWN_FUNCTION' && !isWord)
+    return {
+      tag: 'error',
+      code: 'UNSUPPORTED',
+      message: `the operator ${name} is not supported yet`,
+      extras: { hint: 'write the expression with functions' },
+    };
   return { tag: 'error', code: error.error, message: error.message, extras };
 }
 
 /** `expr` as `type`; a constant is converted here, so that one that can not be is found before anything runs. */
-export function castTo(expr: Expr, type: SqlType, orNull: boolean): { tag: 'expr'; expr: Expr } | { tag: 'refused'; message: string; hint: string } {
+export function castTo(
+  expr: Expr,
+  type: SqlType,
+  orNull: boolean,
+): { tag: 'expr'; expr: Expr } | { tag: 'refused'; message: string; hint: string } {
   if (sameType(expr.type, type)) return { tag: 'expr', expr };
-  if (expr.tag === 'literal' && expr.value === null) return { tag: 'expr', expr: { tag: 'literal', value: null, type } };
-  if (!canCast(expr.type, type)) return { tag: 'refused', message: `${typeName(expr.type)} can not become ${typeName(type)}`, hint: castHint(expr.type, type) };
+  if (expr.tag === 'literal' && expr.value === null)
+    return { tag: 'expr', expr: { tag: 'literal', value: null, type } };
+  if (!canCast(expr.type, type))
+    return {
+      tag: 'refused',
+      message: `${typeName(expr.type)} can not become ${typeName(type)}`,
+      hint: castHint(expr.type, type),
+    };
   const cast: Expr = { tag: 'cast', input: expr, orNull, type };
   if (expr.tag !== 'literal') return { tag: 'expr', expr: cast };
   const folded = foldExpr(cast);
   if (folded.tag === 'literal') return { tag: 'expr', expr: folded };
-  return { tag: 'refused', message: `${printExpr(expr, [])} is not a value of ${typeName(type)}`, hint: `write a value of ${typeName(type)}` };
+  return {
+    tag: 'refused',
+    message: `${printExpr(expr, [])} is not a value of ${typeName(type)}`,
+    hint: `write a value of ${typeName(type)}`,
+  };
 }
 
 /** The type all of them can become; null: none. */
-export const sharedType = (exprs: readonly Expr[]): SqlType | null => commonTypeOf(exprs.map((expr) => expr.type), exprs.map(isUntyped));
+export const sharedType = (exprs: readonly Expr[]): SqlType | null =>
+  commonTypeOf(
+    exprs.map((expr) => expr.type),
+    exprs.map(isUntyped),
+  );
 
 /** Constants computed; what would fail stays as it is and fails at the row that needs it. */
 export const foldExpr = (expr: Expr): Expr => foldConstants(expr);
@@ -64,19 +115,43 @@ export const foldExpr = (expr: Expr): Expr => foldConstants(expr);
  *
  * @param columnNames  names of the input columns, for the label
  */
-export function resolveAggregateCall(call: CallExpression, args: readonly Expr[], filter: Expr | null, columnNames: readonly string[]): { tag: 'aggregate'; call: AggregateCall } | CallError {
+export function resolveAggregateCall(
+  call: CallExpression,
+  args: readonly Expr[],
+  filter: Expr | null,
+  columnNames: readonly string[],
+): { tag: 'aggregate'; call: AggregateCall } | CallError {
   const name = call.name.name;
   if (call.args.length === 0 && !call.star) {
-    return { tag: 'error', code: 'TYPE_ERROR', message: `${name}() needs an argument`, extras: name === 'count' ? { hint: 'count(*) counts rows', suggestion: 'count(*)' } : {} };
+    return {
+      tag: 'error',
+      code: 'TYPE_ERROR',
+      message: `${name}() needs an argument`,
+      extras: name === 'count' ? { hint: 'count(*) counts rows', suggestion: 'count(*)' } : {},
+    };
   }
-  const resolved = resolveAggregate(name, args.map((arg) => arg.type), call.distinct);
+  const resolved = resolveAggregate(
+    name,
+    args.map((arg) => arg.type),
+    call.distinct,
+  );
   if ('error' in resolved) return refusal(name, resolved);
   const cast = castAll(args, resolved.coerced);
   if (cast.tag === 'error') return cast;
   const inner = call.star ? '*' : args.map((arg) => printExpr(arg, columnNames)).join(', ');
   const where = filter === null ? '' : ` FILTER (WHERE ${printExpr(filter, columnNames)})`;
   const label = `${name}(${call.distinct ? 'DISTINCT ' : ''}${inner})${where}`;
-  return { tag: 'aggregate', call: { fn: resolved.fn, args: cast.args, distinct: call.distinct, filter, type: resolved.type, label } };
+  return {
+    tag: 'aggregate',
+    call: {
+      fn: resolved.fn,
+      args: cast.args,
+      distinct: call.distinct,
+      filter,
+      type: resolved.type,
+      label,
+    },
+  };
 }
 
 /** Whether an aggregate can take rows back. */

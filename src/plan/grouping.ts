@@ -9,8 +9,9 @@ import type { Span } from '../base/errors.ts';
 import { type Field, type Schema, WINDOW } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
-import type { CallExpression, Expression, PathExpression } from '../sql/ast.ts';
-import { ExpressionBinder, POISON } from './bind-expression.ts';
+import type { CallExpression, Expression } from '../sql/ast.ts';
+import { ExpressionBinder } from './bind-expression.ts';
+import { type ExpressionContext, POISON } from './expression-context.ts';
 import { bindWindow, isWindowEnd, sameWindow } from './bind-window.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { canonical, columnsOf } from './expressions.ts';
@@ -23,10 +24,9 @@ import { type Scope, quoteName } from './scope.ts';
 type Key = { expr: Expr; name: string };
 
 export class Grouping {
+  readonly #context: ExpressionContext;
   readonly #scope: Scope;
-  readonly #open: boolean;
   readonly #diagnostics: Diagnostics;
-  readonly #origins: WeakMap<Expr, PathExpression>;
   readonly #keys: Key[] = [];
   readonly #aggregates: AggregateCall[] = [];
   /** Where each aggregate is written first. */
@@ -39,11 +39,11 @@ export class Grouping {
   /** A key or the window was refused: whether a column is grouped can not be told. */
   #broken = false;
 
-  constructor(scope: Scope, open: boolean, diagnostics: Diagnostics, origins: WeakMap<Expr, PathExpression>) {
-    this.#scope = scope;
-    this.#open = open;
-    this.#diagnostics = diagnostics;
-    this.#origins = origins;
+  /** @param context  what expressions over the input may use */
+  constructor(context: ExpressionContext) {
+    this.#context = context;
+    this.#scope = context.scope;
+    this.#diagnostics = context.diagnostics;
   }
 
   get window(): Window | null {
@@ -66,8 +66,13 @@ export class Grouping {
     const window = bindWindow(call, this.#diagnostics);
     if (window === null || (this.#window === null && this.#broken)) return POISON;
     if (this.#window === null || !sameWindow(this.#window, window)) {
-      const hint = this.#window === null ? 'add it to GROUP BY, by its alias or its position' : 'one query has one window; group by the same one';
-      this.#diagnostics.error('INVALID_WINDOW', 'tumble() must appear in GROUP BY', call.span, { hint });
+      const hint =
+        this.#window === null
+          ? 'add it to GROUP BY, by its alias or its position'
+          : 'one query has one window; group by the same one';
+      this.#diagnostics.error('INVALID_WINDOW', 'tumble() must appear in GROUP BY', call.span, {
+        hint,
+      });
       return POISON;
     }
     return this.#windowColumnExpr();
@@ -90,9 +95,21 @@ export class Grouping {
     }
     // What is made of the window only does not divide its group any further.
     const columns = columnsOf([expr]);
-    if (columns.size > 0 && [...columns].every((index) => index === this.#windowColumn || index === this.#standIn)) return;
+    if (
+      columns.size > 0 &&
+      [...columns].every((index) => index === this.#windowColumn || index === this.#standIn)
+    )
+      return;
     if (expr.type.tag === 'struct' || expr.type.tag === 'interval') {
-      this.#diagnostics.error('UNSUPPORTED', `grouping by a ${expr.type.tag} is not supported yet`, source.span, { hint: expr.type.tag === 'struct' ? 'group by its fields' : 'group by a number or a timestamp' });
+      this.#diagnostics.error(
+        'UNSUPPORTED',
+        `grouping by a ${expr.type.tag} is not supported yet`,
+        source.span,
+        {
+          hint:
+            expr.type.tag === 'struct' ? 'group by its fields' : 'group by a number or a timestamp',
+        },
+      );
       this.#broken = true;
       return;
     }
@@ -115,16 +132,32 @@ export class Grouping {
   /** The grouped rows; null when something was refused. */
   build(input: PlanNode, source: { span: Span }): PlanNode | null {
     if (this.#broken) return null;
-    const grouped = { keys: this.#keys.map((key) => key.expr), keyNames: this.#keys.map((key) => key.name), aggregates: this.#aggregates };
-    const fields = this.#aggregates.map((call): Field => ({ name: call.label, type: call.type, nullable: this.#mayBeNull(call, input.schema) }));
+    const grouped = {
+      keys: this.#keys.map((key) => key.expr),
+      keyNames: this.#keys.map((key) => key.name),
+      aggregates: this.#aggregates,
+    };
+    const fields = this.#aggregates.map((call): Field => ({
+      name: call.label,
+      type: call.type,
+      nullable: this.#mayBeNull(call, input.schema),
+    }));
     if (this.#window === null) {
-      return input.updating && this.#refusesRetractions() ? null : makeUpdatingAggregate(input, grouped, fields);
+      return input.updating && this.#refusesRetractions()
+        ? null
+        : makeUpdatingAggregate(input, grouped, fields);
     }
     if (input.updating) {
-      this.#diagnostics.error('UNSUPPORTED', 'a window can not be computed over an updating result', source.span, {
-        detail: 'The rows of an updating result can be taken back after the window that held them was emitted.',
-        hint: 'apply tumble() to the table itself, and aggregate again by the window column',
-      });
+      this.#diagnostics.error(
+        'UNSUPPORTED',
+        'a window can not be computed over an updating result',
+        source.span,
+        {
+          detail:
+            'The rows of an updating result can be taken back after the window that held them was emitted.',
+          hint: 'apply tumble() to the table itself, and aggregate again by the window column',
+        },
+      );
       return null;
     }
     return makeWindowAggregate(input, this.#window, grouped, fields);
@@ -138,14 +171,21 @@ export class Grouping {
     const key = this.#keys.findIndex((candidate) => canonical(candidate.expr) === text);
     if (key >= 0) return { tag: 'column', index: key, type: expr.type };
     if (expr.tag === 'column') {
-      if (expr.index === this.#standIn || expr.index === this.#windowColumn) return { tag: 'column', index: windowPlace, type: WINDOW };
+      if (expr.index === this.#standIn || expr.index === this.#windowColumn)
+        return { tag: 'column', index: windowPlace, type: WINDOW };
       const aggregate = expr.index - this.#standIn - 1;
-      if (aggregate >= 0) return { ...expr, index: windowPlace + (this.#window === null ? 0 : 1) + aggregate };
+      if (aggregate >= 0)
+        return { ...expr, index: windowPlace + (this.#window === null ? 0 : 1) + aggregate };
       this.#reportUngrouped(expr, source);
       return POISON;
     }
     if (expr.tag === 'row-time') {
-      this.#diagnostics.error('INVALID_GROUPING', 'row_time() must appear in GROUP BY or inside an aggregate', source.span, { hint: 'use max(row_time())' });
+      this.#diagnostics.error(
+        'INVALID_GROUPING',
+        'row_time() must appear in GROUP BY or inside an aggregate',
+        source.span,
+        { hint: 'use max(row_time())' },
+      );
       return POISON;
     }
     let poisoned = false;
@@ -162,10 +202,16 @@ export class Grouping {
     const at = this.#aggregates.findIndex((call) => !isInvertible(call));
     const [refused, place] = [this.#aggregates[at], this.#places[at]];
     if (refused === undefined || place === undefined) return false;
-    this.#diagnostics.error('UNSUPPORTED', `${refused.label} can not be computed over an updating result yet`, place, {
-      detail: 'Rows of an updating result are taken back, and the next smallest or largest value is not known by then.',
-      hint: 'aggregate the table itself, or count, sum or average the updating result',
-    });
+    this.#diagnostics.error(
+      'UNSUPPORTED',
+      `${refused.label} can not be computed over an updating result yet`,
+      place,
+      {
+        detail:
+          'Rows of an updating result are taken back, and the next smallest or largest value is not known by then.',
+        hint: 'aggregate the table itself, or count, sum or average the updating result',
+      },
+    );
     return true;
   }
 
@@ -189,7 +235,12 @@ export class Grouping {
 
   #setWindow(window: Window, column: number | null, source: { span: Span }): void {
     if (this.#window !== null && !sameWindow(this.#window, window)) {
-      this.#diagnostics.error('INVALID_WINDOW', 'a query can group by one window only', source.span, { hint: 'write one query per window' });
+      this.#diagnostics.error(
+        'INVALID_WINDOW',
+        'a query can group by one window only',
+        source.span,
+        { hint: 'write one query per window' },
+      );
       this.#broken = true;
       return;
     }
@@ -201,19 +252,40 @@ export class Grouping {
     const diagnostics = this.#diagnostics;
     const refused = call.orderBy[0] ?? call.withinGroup[0];
     if (refused !== undefined || call.nullTreatment !== null) {
-      diagnostics.error('UNSUPPORTED', 'ORDER BY and null treatment inside an aggregate are not supported yet', refused?.span ?? call.span, { hint: 'leave them out' });
+      diagnostics.error(
+        'UNSUPPORTED',
+        'ORDER BY and null treatment inside an aggregate are not supported yet',
+        refused?.span ?? call.span,
+        { hint: 'leave them out' },
+      );
       return null;
     }
     const named = call.args.find((arg) => arg.name !== null);
     if (named !== undefined) {
-      diagnostics.error('UNSUPPORTED', `the named argument "${named.name?.text}" is not supported`, named.span, { hint: 'give arguments by position' });
+      diagnostics.error(
+        'UNSUPPORTED',
+        `the named argument "${named.name?.text}" is not supported`,
+        named.span,
+        { hint: 'give arguments by position' },
+      );
       return null;
     }
-    const binder = new ExpressionBinder({ scope: this.#scope, open: this.#open, diagnostics, place: 'an aggregate', aggregate: null, window: null, aliases: new Map(), origins: this.#origins });
+    const binder = new ExpressionBinder({
+      ...this.#context,
+      place: 'an aggregate',
+      aggregate: null,
+      window: null,
+      aliases: new Map(),
+    });
     const args = call.args.map((arg) => binder.bind(arg.value));
     const filter = call.filter === null ? null : binder.bindCondition(call.filter);
     if (args.includes(POISON) || filter === POISON) return null;
-    const resolution = resolveAggregateCall(call, args, filter, this.#scope.map((column) => quoteName(column.name)));
+    const resolution = resolveAggregateCall(
+      call,
+      args,
+      filter,
+      this.#scope.map((column) => quoteName(column.name)),
+    );
     if (resolution.tag === 'aggregate') return resolution.call;
     diagnostics.error(resolution.code, resolution.message, call.span, resolution.extras);
     return null;
@@ -227,9 +299,15 @@ export class Grouping {
   }
 
   #reportUngrouped(expr: Expr, source: { span: Span }): void {
-    const origin = this.#origins.get(expr);
-    const name = origin === undefined ? this.#nameOf(expr) : origin.parts.map((part) => part.text).join('.');
-    this.#diagnostics.error('INVALID_GROUPING', `column "${name}" must appear in GROUP BY or inside an aggregate`, origin?.span ?? source.span, { hint: `add ${name} to GROUP BY, or take max(${name})` });
+    const origin = this.#context.origins.get(expr);
+    const name =
+      origin === undefined ? this.#nameOf(expr) : origin.parts.map((part) => part.text).join('.');
+    this.#diagnostics.error(
+      'INVALID_GROUPING',
+      `column "${name}" must appear in GROUP BY or inside an aggregate`,
+      origin?.span ?? source.span,
+      { hint: `add ${name} to GROUP BY, or take max(${name})` },
+    );
   }
 
   #nameOf(expr: Expr): string {

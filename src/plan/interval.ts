@@ -51,7 +51,12 @@ export function parseInterval(text: string, unit: IntervalUnit | null): Interval
   while (rest !== '') {
     const clock = /^([+-]?)(\d+):([0-5]?\d)(?::([0-5]?\d(?:\.\d{1,6})?))?(?=\s|$)\s*/.exec(rest);
     const words = /^([+-]?)\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*/.exec(rest);
-    const found = clock !== null ? clockPart(clock) : words === null ? null : part(words[1] === '-', words[2] as string, unitOf(words[3] as string));
+    const found =
+      clock !== null
+        ? clockPart(clock)
+        : words === null
+          ? null
+          : part(words[1] === '-', words[2] as string, unitOf(words[3] as string));
     if (found === null) return null;
     months += found.months;
     micros += found.micros;

@@ -21,25 +21,64 @@ import { isNullable, provenPresent } from './nullability.ts';
 /** Rows of `input` for which the predicate is true. */
 export function makeFilter(input: PlanNode, predicate: Expr): FilterNode {
   const present = new Set(conjunctsOf(predicate).flatMap(provenPresent));
-  const schema = input.schema.map((field, index) => (present.has(index) ? { ...field, nullable: false } : field));
-  return { tag: 'filter', input, predicate, schema, updating: input.updating, keys: input.keys, eventTime: input.eventTime, windows: input.windows };
+  const schema = input.schema.map((field, index) =>
+    present.has(index) ? { ...field, nullable: false } : field,
+  );
+  return {
+    tag: 'filter',
+    input,
+    predicate,
+    schema,
+    updating: input.updating,
+    keys: input.keys,
+    eventTime: input.eventTime,
+    windows: input.windows,
+  };
 }
 
 /** One output column per expression. */
-export function makeProject(input: PlanNode, exprs: readonly Expr[], names: readonly string[]): ProjectNode {
-  const schema = exprs.map((expr, index): Field => ({ name: must(names[index], 'name of a projected column'), type: expr.type, nullable: isNullable(expr, input.schema) }));
+export function makeProject(
+  input: PlanNode,
+  exprs: readonly Expr[],
+  names: readonly string[],
+): ProjectNode {
+  const schema = exprs.map((expr, index): Field => ({
+    name: must(names[index], 'name of a projected column'),
+    type: expr.type,
+    nullable: isNullable(expr, input.schema),
+  }));
   return makeProjectAs(input, exprs, schema);
 }
 
 /** As `makeProject`, keeping a schema that is already known. */
-export function makeProjectAs(input: PlanNode, exprs: readonly Expr[], schema: Schema): ProjectNode {
+export function makeProjectAs(
+  input: PlanNode,
+  exprs: readonly Expr[],
+  schema: Schema,
+): ProjectNode {
   assert(exprs.length === schema.length, 'a projection has one expression per column');
-  return { tag: 'project', input, exprs, schema, updating: input.updating, keys: projectKeys(input.keys, exprs), eventTime: input.eventTime, windows: exprs.map((expr) => (expr.tag === 'column' ? (input.windows[expr.index] ?? null) : null)) };
+  return {
+    tag: 'project',
+    input,
+    exprs,
+    schema,
+    updating: input.updating,
+    keys: projectKeys(input.keys, exprs),
+    eventTime: input.eventTime,
+    windows: exprs.map((expr) =>
+      expr.tag === 'column' ? (input.windows[expr.index] ?? null) : null,
+    ),
+  };
 }
 
-function projectKeys(keys: readonly number[] | null, exprs: readonly Expr[]): readonly number[] | null {
+function projectKeys(
+  keys: readonly number[] | null,
+  exprs: readonly Expr[],
+): readonly number[] | null {
   if (keys === null) return null;
-  const places = keys.map((key) => exprs.findIndex((expr) => expr.tag === 'column' && expr.index === key));
+  const places = keys.map((key) =>
+    exprs.findIndex((expr) => expr.tag === 'column' && expr.index === key),
+  );
   return places.includes(-1) ? null : places;
 }
 
@@ -49,39 +88,95 @@ export function makeUnion(inputs: readonly PlanNode[]): UnionNode {
   assert(first !== undefined && inputs.length > 1, 'a union has several inputs');
   const schema = first.schema.map((field, index): Field => {
     const fields = inputs.map((input) => must(input.schema[index], 'column of a union'));
-    assert(fields.every((other) => sameType(other.type, field.type)), 'the inputs of a union have the same types');
+    assert(
+      fields.every((other) => sameType(other.type, field.type)),
+      'the inputs of a union have the same types',
+    );
     return { ...field, nullable: fields.some((other) => other.nullable) };
   });
   const windows = schema.map((_, index) => {
     const window = first.windows[index] ?? null;
-    return inputs.every((input) => canonical(input.windows[index] ?? null) === canonical(window)) ? window : null;
+    return inputs.every((input) => canonical(input.windows[index] ?? null) === canonical(window))
+      ? window
+      : null;
   });
-  return { tag: 'union', inputs, schema, windows, updating: inputs.some((input) => input.updating), keys: null, eventTime: inputs.every((input) => input.eventTime) };
+  return {
+    tag: 'union',
+    inputs,
+    schema,
+    windows,
+    updating: inputs.some((input) => input.updating),
+    keys: null,
+    eventTime: inputs.every((input) => input.eventTime),
+  };
 }
 
-export type Grouped = { keys: readonly Expr[]; keyNames: readonly string[]; aggregates: readonly AggregateCall[] };
+export type Grouped = {
+  keys: readonly Expr[];
+  keyNames: readonly string[];
+  aggregates: readonly AggregateCall[];
+};
 
 /** Columns: keys, window, aggregates. */
-export function makeWindowAggregate(input: PlanNode, window: Window, grouped: Grouped, aggregateFields: Schema): WindowAggregateNode {
+export function makeWindowAggregate(
+  input: PlanNode,
+  window: Window,
+  grouped: Grouped,
+  aggregateFields: Schema,
+): WindowAggregateNode {
   const { keys, keyNames, aggregates } = grouped;
-  const schema: Schema = [...keyFields(input, keys, keyNames), { name: 'window', type: WINDOW, nullable: false }, ...aggregateFields];
+  const schema: Schema = [
+    ...keyFields(input, keys, keyNames),
+    { name: 'window', type: WINDOW, nullable: false },
+    ...aggregateFields,
+  ];
   const outputs: AggregateOutput[] = [
     ...keys.map((_, index): AggregateOutput => ({ tag: 'key', index })),
     { tag: 'window' },
     ...aggregates.map((_, index): AggregateOutput => ({ tag: 'aggregate', index })),
   ];
-  return { tag: 'window-aggregate', input, window, groupBy: keys, aggregates, outputs, schema, updating: false, keys: null, eventTime: true, windows: outputs.map((output) => (output.tag === 'window' ? window : null)) };
+  return {
+    tag: 'window-aggregate',
+    input,
+    window,
+    groupBy: keys,
+    aggregates,
+    outputs,
+    schema,
+    updating: false,
+    keys: null,
+    eventTime: true,
+    windows: outputs.map((output) => (output.tag === 'window' ? window : null)),
+  };
 }
 
 /** Columns: keys, aggregates. */
-export function makeUpdatingAggregate(input: PlanNode, grouped: Grouped, aggregateFields: Schema): UpdatingAggregateNode {
+export function makeUpdatingAggregate(
+  input: PlanNode,
+  grouped: Grouped,
+  aggregateFields: Schema,
+): UpdatingAggregateNode {
   const { keys, keyNames, aggregates } = grouped;
   const schema: Schema = [...keyFields(input, keys, keyNames), ...aggregateFields];
-  return { tag: 'updating-aggregate', input, groupBy: keys, aggregates, schema, updating: true, keys: keys.map((_, index) => index), eventTime: false, windows: schema.map(() => null) };
+  return {
+    tag: 'updating-aggregate',
+    input,
+    groupBy: keys,
+    aggregates,
+    schema,
+    updating: true,
+    keys: keys.map((_, index) => index),
+    eventTime: false,
+    windows: schema.map(() => null),
+  };
 }
 
 function keyFields(input: PlanNode, keys: readonly Expr[], names: readonly string[]): Field[] {
-  return keys.map((key, index) => ({ name: must(names[index], 'name of a key'), type: key.type, nullable: isNullable(key, input.schema) }));
+  return keys.map((key, index) => ({
+    name: must(names[index], 'name of a key'),
+    type: key.type,
+    nullable: isNullable(key, input.schema),
+  }));
 }
 
 /** The nodes a node reads. */
@@ -90,4 +185,8 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
   return node.tag === 'union' ? node.inputs : [node.input];
 }
 
-export const columnExpr = (schema: Schema, index: number): Expr => ({ tag: 'column', index, type: must(schema[index], 'column').type });
+export const columnExpr = (schema: Schema, index: number): Expr => ({
+  tag: 'column',
+  index,
+  type: must(schema[index], 'column').type,
+});

@@ -21,7 +21,10 @@ export function isNullable(expr: Expr, input: Schema): boolean {
     case 'field':
       return isNullable(expr.input, input) || fieldNullable(expr);
     case 'case':
-      return expr.otherwise === null || some([expr.otherwise, ...expr.branches.map((branch) => branch.then)]);
+      return (
+        expr.otherwise === null ||
+        some([expr.otherwise, ...expr.branches.map((branch) => branch.then)])
+      );
     case 'call':
       return callNullable(expr, input);
   }
@@ -37,7 +40,9 @@ function callNullable(call: Expr & { tag: 'call' }, input: Schema): boolean {
   if (name.startsWith('is ')) return false;
   if (name === 'nullif') return true;
   const test = (arg: Expr): boolean => isNullable(arg, input);
-  return name === 'coalesce' || name === 'greatest' || name === 'least' ? call.args.every(test) : call.args.some(test);
+  return name === 'coalesce' || name === 'greatest' || name === 'least'
+    ? call.args.every(test)
+    : call.args.some(test);
 }
 
 /** Columns that can not be NULL in a row for which the condition is true. */

@@ -16,18 +16,108 @@ export type CanonicalValue = string | number | boolean;
 
 /** Options of every table, whatever its connector. `json.` spellings are the same options. */
 export const COMMON_OPTIONS: readonly OptionDeclaration[] = [
-  { name: 'connector', type: 'text', required: true, fallback: null, for: 'both', doc: 'Name of the connector.' },
-  { name: 'type', type: 'choice', choices: ['source', 'sink'], required: false, fallback: null, for: 'both', doc: 'Whether the table is read or written; found from its use when absent.' },
-  { name: 'format', type: 'choice', choices: ['json', 'debezium_json'], required: false, fallback: 'json', for: 'both', doc: 'How rows are written as bytes.' },
-  { name: 'bad_data', type: 'choice', choices: ['dead_letter', 'drop', 'fail'], required: false, fallback: 'dead_letter', for: 'source', doc: 'What becomes of a row that can not be decoded: kept in the error table, counted only, or the pipeline fails.' },
-  { name: 'timestamp_format', type: 'choice', choices: ['rfc3339', 'unix_seconds', 'unix_millis', 'unix_micros', 'unix_nanos'], required: false, fallback: null, for: 'both', doc: 'How timestamps are written.' },
-  { name: 'json.decimal_encoding', type: 'choice', choices: ['number', 'string'], required: false, fallback: null, for: 'both', doc: 'How DECIMAL values are written.' },
-  { name: 'json.unstructured', type: 'boolean', required: false, fallback: false, for: 'source', doc: 'Keep each row as one TEXT column named value.' },
-  { name: 'late_rows', type: 'choice', choices: ['count', 'dead_letter'], required: false, fallback: 'count', for: 'source', doc: 'What becomes of a row that comes after its windows have closed.' },
-  { name: 'idle_time', type: 'duration', required: false, fallback: null, for: 'source', doc: 'A partition that is silent for so long holds nobody back.' },
-  { name: 'watermark.idle_advance', type: 'duration', required: false, fallback: null, for: 'source', doc: 'After this silence the watermark runs on with the clock.' },
-  { name: 'event_time_field', type: 'text', required: false, fallback: null, for: 'source', doc: 'Older spelling of WATERMARK FOR.' },
-  { name: 'watermark_field', type: 'text', required: false, fallback: null, for: 'source', doc: 'Older spelling of WATERMARK FOR … AS.' },
+  {
+    name: 'connector',
+    type: 'text',
+    required: true,
+    fallback: null,
+    for: 'both',
+    doc: 'Name of the connector.',
+  },
+  {
+    name: 'type',
+    type: 'choice',
+    choices: ['source', 'sink'],
+    required: false,
+    fallback: null,
+    for: 'both',
+    doc: 'Whether the table is read or written; found from its use when absent.',
+  },
+  {
+    name: 'format',
+    type: 'choice',
+    choices: ['json', 'debezium_json'],
+    required: false,
+    fallback: 'json',
+    for: 'both',
+    doc: 'How rows are written as bytes.',
+  },
+  {
+    name: 'bad_data',
+    type: 'choice',
+    choices: ['dead_letter', 'drop', 'fail'],
+    required: false,
+    fallback: 'dead_letter',
+    for: 'source',
+    doc: 'What becomes of a row that can not be decoded: kept in the error table, counted only, or the pipeline fails.',
+  },
+  {
+    name: 'timestamp_format',
+    type: 'choice',
+    choices: ['rfc3339', 'unix_seconds', 'unix_millis', 'unix_micros', 'unix_nanos'],
+    required: false,
+    fallback: null,
+    for: 'both',
+    doc: 'How timestamps are written.',
+  },
+  {
+    name: 'json.decimal_encoding',
+    type: 'choice',
+    choices: ['number', 'string'],
+    required: false,
+    fallback: null,
+    for: 'both',
+    doc: 'How DECIMAL values are written.',
+  },
+  {
+    name: 'json.unstructured',
+    type: 'boolean',
+    required: false,
+    fallback: false,
+    for: 'source',
+    doc: 'Keep each row as one TEXT column named value.',
+  },
+  {
+    name: 'late_rows',
+    type: 'choice',
+    choices: ['count', 'dead_letter'],
+    required: false,
+    fallback: 'count',
+    for: 'source',
+    doc: 'What becomes of a row that comes after its windows have closed.',
+  },
+  {
+    name: 'idle_time',
+    type: 'duration',
+    required: false,
+    fallback: null,
+    for: 'source',
+    doc: 'A partition that is silent for so long holds nobody back.',
+  },
+  {
+    name: 'watermark.idle_advance',
+    type: 'duration',
+    required: false,
+    fallback: null,
+    for: 'source',
+    doc: 'After this silence the watermark runs on with the clock.',
+  },
+  {
+    name: 'event_time_field',
+    type: 'text',
+    required: false,
+    fallback: null,
+    for: 'source',
+    doc: 'Older spelling of WATERMARK FOR.',
+  },
+  {
+    name: 'watermark_field',
+    type: 'text',
+    required: false,
+    fallback: null,
+    for: 'source',
+    doc: 'Older spelling of WATERMARK FOR … AS.',
+  },
 ];
 
 /** Other spelling → the option's name. */
@@ -42,18 +132,25 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 export type WrittenOptions = ReadonlyMap<string, TableOption>;
 
 /** Options by their names; a key given twice is an error. */
-export function collectOptions(options: readonly TableOption[], diagnostics: Diagnostics): WrittenOptions {
+export function collectOptions(
+  options: readonly TableOption[],
+  diagnostics: Diagnostics,
+): WrittenOptions {
   const written = new Map<string, TableOption>();
   for (const option of options) {
     const key = option.key.toLowerCase();
     const name = ALIASES.get(key) ?? key;
-    if (written.has(name)) diagnostics.error('DUPLICATE_NAME', `option "${option.key}" is given twice`, option.keySpan);
+    if (written.has(name))
+      diagnostics.error('DUPLICATE_NAME', `option "${option.key}" is given twice`, option.keySpan);
     else written.set(name, option);
   }
   return written;
 }
 
-export type ReadOptions = { common: ReadonlyMap<string, CanonicalValue>; own: Record<string, CanonicalValue> };
+export type ReadOptions = {
+  common: ReadonlyMap<string, CanonicalValue>;
+  own: Record<string, CanonicalValue>;
+};
 
 /**
  * Canonical values of all options, fallbacks filled in; what is wrong is reported.
@@ -69,14 +166,22 @@ export function readOptions(
 ): ReadOptions {
   const common = new Map<string, CanonicalValue>();
   const own: Record<string, CanonicalValue> = {};
-  const applies = (declaration: OptionDeclaration): boolean => role === null || declaration.for === 'both' || declaration.for === role;
+  const applies = (declaration: OptionDeclaration): boolean =>
+    role === null || declaration.for === 'both' || declaration.for === role;
   // A connector may narrow a common option (impulse has no bad rows), so its own declaration comes first.
-  const known = [...declared, ...COMMON_OPTIONS.filter((option) => !declared.some((other) => other.name === option.name))];
+  const known = [
+    ...declared,
+    ...COMMON_OPTIONS.filter((option) => !declared.some((other) => other.name === option.name)),
+  ];
   for (const [name, option] of written) {
     const declaration = known.find((candidate) => candidate.name === name);
     if (declaration === undefined) reportUnknown(option, known.filter(applies), diagnostics);
     else if (!applies(declaration)) {
-      diagnostics.error('INVALID_OPTION', `option "${option.key}" is for a ${declaration.for}, and this table is a ${role}`, option.keySpan);
+      diagnostics.error(
+        'INVALID_OPTION',
+        `option "${option.key}" is for a ${declaration.for}, and this table is a ${role}`,
+        option.keySpan,
+      );
     }
   }
   for (const declaration of known) {
@@ -98,37 +203,75 @@ function valueOf(
 ): CanonicalValue | null {
   if (option !== undefined) return readValue(option, declaration, diagnostics);
   // A table without a connector was refused before its options are read.
-  if (declaration.required && declaration.name !== 'connector' && role !== null && declaration.fallback === null) {
-    diagnostics.error('MISSING_OPTION', `option "${declaration.name}" is missing`, place, { hint: declaration.doc });
+  if (
+    declaration.required &&
+    declaration.name !== 'connector' &&
+    role !== null &&
+    declaration.fallback === null
+  ) {
+    diagnostics.error('MISSING_OPTION', `option "${declaration.name}" is missing`, place, {
+      hint: declaration.doc,
+    });
   }
   return declaration.fallback;
 }
 
-function reportUnknown(option: TableOption, known: readonly OptionDeclaration[], diagnostics: Diagnostics): void {
+function reportUnknown(
+  option: TableOption,
+  known: readonly OptionDeclaration[],
+  diagnostics: Diagnostics,
+): void {
   const names = known.map((declaration) => declaration.name);
   const suggestion = nearest(option.key, [...names, ...ALIASES.keys()]);
-  diagnostics.error('UNKNOWN_OPTION', `unknown option "${option.key}"`, option.keySpan, withSuggestion(suggestion, suggestion === null ? `the options are ${names.join(', ')}` : `did you mean ${suggestion}?`));
+  diagnostics.error(
+    'UNKNOWN_OPTION',
+    `unknown option "${option.key}"`,
+    option.keySpan,
+    withSuggestion(
+      suggestion,
+      suggestion === null ? `the options are ${names.join(', ')}` : `did you mean ${suggestion}?`,
+    ),
+  );
 }
 
 /** One option's canonical value; null after an error was reported. */
-export function readValue(option: TableOption, declaration: OptionDeclaration, diagnostics: Diagnostics): CanonicalValue | null {
+export function readValue(
+  option: TableOption,
+  declaration: OptionDeclaration,
+  diagnostics: Diagnostics,
+): CanonicalValue | null {
   const value = canonical(option.value, declaration);
   if (value !== null && inBounds(value, declaration)) return value;
   const word = textOf(option.value);
-  const suggestion = declaration.type === 'choice' && word !== null ? nearest(word, declaration.choices ?? []) : null;
+  const suggestion =
+    declaration.type === 'choice' && word !== null
+      ? nearest(word, declaration.choices ?? [])
+      : null;
   const { hint, wanted } = expectation(declaration);
-  diagnostics.error('INVALID_OPTION', `option "${option.key}" must be ${wanted}`, option.value.span, withSuggestion(suggestion, hint));
+  diagnostics.error(
+    'INVALID_OPTION',
+    `option "${option.key}" must be ${wanted}`,
+    option.value.span,
+    withSuggestion(suggestion, hint),
+  );
   return null;
 }
 
 function inBounds(value: CanonicalValue, { min, max }: OptionDeclaration): boolean {
-  return typeof value !== 'number' || ((min === undefined || value >= min) && (max === undefined || value <= max));
+  return (
+    typeof value !== 'number' ||
+    ((min === undefined || value >= min) && (max === undefined || value <= max))
+  );
 }
 
 /** ` from 1 to 10`, or nothing when there are no bounds. */
 function boundsText({ min, max }: OptionDeclaration): string {
   if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
-  return min === undefined ? (max === undefined ? '' : ` of ${max} at most`) : ` of ${min} at least`;
+  return min === undefined
+    ? max === undefined
+      ? ''
+      : ` of ${max} at most`
+    : ` of ${min} at least`;
 }
 
 function expectation(declaration: OptionDeclaration): { wanted: string; hint: string } {
@@ -138,9 +281,15 @@ function expectation(declaration: OptionDeclaration): { wanted: string; hint: st
       return { wanted: `one of ${choices}`, hint: declaration.doc };
     }
     case 'duration':
-      return { wanted: 'a length of time', hint: "write interval '30 seconds' or '30 seconds'; months have no fixed length, and it can not be negative" };
+      return {
+        wanted: 'a length of time',
+        hint: "write interval '30 seconds' or '30 seconds'; months have no fixed length, and it can not be negative",
+      };
     case 'bytes':
-      return { wanted: `a size${boundsText(declaration)}`, hint: "write '64MB', or a number of bytes" };
+      return {
+        wanted: `a size${boundsText(declaration)}`,
+        hint: "write '64MB', or a number of bytes",
+      };
     case 'integer':
       return { wanted: `a whole number${boundsText(declaration)}`, hint: declaration.doc };
     case 'number':
@@ -168,11 +317,17 @@ function canonical(value: OptionValue, declaration: OptionDeclaration): Canonica
       return declaration.choices?.find((choice) => choice === text?.toLowerCase()) ?? null;
     case 'boolean':
       if (value.tag === 'boolean') return value.value;
-      return text === null ? null : ({ true: true, yes: true, false: false, no: false }[text.toLowerCase()] ?? null);
+      return text === null
+        ? null
+        : ({ true: true, yes: true, false: false, no: false }[text.toLowerCase()] ?? null);
     case 'integer':
-      return text !== null && /^-?\d+$/.test(text.trim()) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
+      return text !== null && /^-?\d+$/.test(text.trim()) && Number.isSafeInteger(Number(text))
+        ? Number(text)
+        : null;
     case 'number':
-      return text !== null && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : null;
+      return text !== null && text.trim() !== '' && Number.isFinite(Number(text))
+        ? Number(text)
+        : null;
     case 'bytes':
       return text === null ? null : parseBytes(text);
     case 'duration':

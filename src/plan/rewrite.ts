@@ -34,17 +34,31 @@ export type Shared = (node: PlanNode) => boolean;
  *
  * @param change  gets a node whose inputs are already rebuilt, and gives what stands for it from now on
  */
-export function rewritePlan(plan: LogicalPlan, change: (node: PlanNode, shared: Shared) => PlanNode): LogicalPlan {
+export function rewritePlan(
+  plan: LogicalPlan,
+  change: (node: PlanNode, shared: Shared) => PlanNode,
+): LogicalPlan {
   const readers = countReaders(plan);
   const rebuilt = new Map<PlanNode, PlanNode>();
   const sharedNodes = new Set<PlanNode>();
   const shared: Shared = (node) => sharedNodes.has(node);
   for (const node of nodesOf(plan)) {
-    const result = change(withInputs(node, inputsOf(node).map((input) => must(rebuilt.get(input), 'rebuilt input'))), shared);
+    const result = change(
+      withInputs(
+        node,
+        inputsOf(node).map((input) => must(rebuilt.get(input), 'rebuilt input')),
+      ),
+      shared,
+    );
     rebuilt.set(node, result);
     if ((readers.get(node) ?? 0) > 1) sharedNodes.add(result);
   }
-  return { sinks: plan.sinks.map((sink) => ({ ...sink, input: must(rebuilt.get(sink.input), 'rebuilt input') })) };
+  return {
+    sinks: plan.sinks.map((sink) => ({
+      ...sink,
+      input: must(rebuilt.get(sink.input), 'rebuilt input'),
+    })),
+  };
 }
 
 /** The node over other inputs with the same columns; the very same object when they are the same. */
@@ -61,7 +75,14 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
   switch (node.tag) {
     case 'scan': {
       const { watermark } = node;
-      const changed = watermark === null ? null : { ...watermark, eventTime: change(watermark.eventTime), watermark: change(watermark.watermark) };
+      const changed =
+        watermark === null
+          ? null
+          : {
+              ...watermark,
+              eventTime: change(watermark.eventTime),
+              watermark: change(watermark.watermark),
+            };
       return { ...node, computed: node.computed.map(change), watermark: changed };
     }
     case 'project':
@@ -70,7 +91,11 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
       return makeFilter(node.input, change(node.predicate));
     case 'window-aggregate':
     case 'updating-aggregate':
-      return { ...node, groupBy: node.groupBy.map(change), aggregates: node.aggregates.map((call) => mapAggregate(call, change)) };
+      return {
+        ...node,
+        groupBy: node.groupBy.map(change),
+        aggregates: node.aggregates.map((call) => mapAggregate(call, change)),
+      };
     case 'union':
       return node;
   }

@@ -16,6 +16,8 @@ export const RULES: readonly Rule[] = [
   pushFiltersRule,
   // After filters left the space between projections.
   mergeProjectsRule,
+  // A constant of an inner projection now stands inside outer expressions.
+  foldConstantsRule,
   // Once nothing moves any more, so that every reader's need is final.
   pruneColumnsRule,
   // Pruning leaves projections over projections where a union wanted its columns in order.

@@ -41,7 +41,13 @@ export type QueryColumn = Omit<ScopeColumn, 'qualifier' | 'index'>;
 export const UNKNOWN_QUERY: BoundQuery = { node: null, columns: [], open: true };
 
 export function queryOf(node: PlanNode): BoundQuery {
-  const columns = node.schema.map(({ name, type, nullable }, index) => ({ name, type, nullable, window: node.windows[index] ?? null, broken: false }));
+  const columns = node.schema.map(({ name, type, nullable }, index) => ({
+    name,
+    type,
+    nullable,
+    window: node.windows[index] ?? null,
+    broken: false,
+  }));
   return { node, columns, open: false };
 }
 
@@ -58,14 +64,21 @@ export function resolvePath(parts: readonly Identifier[], scope: Scope): PathRes
   const [first, second] = parts;
   if (first === undefined) return { tag: 'unknown' };
   const plain = scope.filter((column) => column.name === first.name);
-  if (plain.length === 1) return { tag: 'found', column: plain[0] as ScopeColumn, fields: parts.slice(1) };
+  if (plain.length === 1)
+    return { tag: 'found', column: plain[0] as ScopeColumn, fields: parts.slice(1) };
   if (second !== undefined) {
-    const qualified = scope.filter((column) => column.qualifier === first.name && column.name === second.name);
-    if (qualified.length === 1) return { tag: 'found', column: qualified[0] as ScopeColumn, fields: parts.slice(2) };
-    if (qualified.length > 1) return { tag: 'ambiguous', name: `${first.name}.${second.name}`, qualifiers: [] };
+    const qualified = scope.filter(
+      (column) => column.qualifier === first.name && column.name === second.name,
+    );
+    if (qualified.length === 1)
+      return { tag: 'found', column: qualified[0] as ScopeColumn, fields: parts.slice(2) };
+    if (qualified.length > 1)
+      return { tag: 'ambiguous', name: `${first.name}.${second.name}`, qualifiers: [] };
   }
   if (plain.length === 0) return { tag: 'unknown' };
-  const qualifiers = plain.flatMap((column) => (column.qualifier === null ? [] : [column.qualifier]));
+  const qualifiers = plain.flatMap((column) =>
+    column.qualifier === null ? [] : [column.qualifier],
+  );
   return { tag: 'ambiguous', name: first.name, qualifiers: [...new Set(qualifiers)] };
 }
 
@@ -79,14 +92,23 @@ export function readPath(
   for (const name of fields) {
     const type = expr.type;
     if (type.tag !== 'struct') {
-      diagnostics.error('UNKNOWN_COLUMN', `"${name.text}" is read from a value that has no fields`, name.span);
+      diagnostics.error(
+        'UNKNOWN_COLUMN',
+        `"${name.text}" is read from a value that has no fields`,
+        name.span,
+      );
       return null;
     }
     const index = type.fields.findIndex((field) => field.name === name.name);
     const field = type.fields[index];
     if (field === undefined) {
       const names = type.fields.map((candidate) => candidate.name);
-      diagnostics.error('UNKNOWN_COLUMN', `unknown field "${name.text}"`, name.span, withSuggestion(nearest(name.name, names), `the fields are ${names.join(', ')}`));
+      diagnostics.error(
+        'UNKNOWN_COLUMN',
+        `unknown field "${name.text}"`,
+        name.span,
+        withSuggestion(nearest(name.name, names), `the fields are ${names.join(', ')}`),
+      );
       return null;
     }
     expr = { tag: 'field', input: expr, index, type: field.type };
@@ -104,22 +126,48 @@ export function reportUnresolved(
   const written = path.parts.map((part) => part.text).join('.');
   if (resolution.tag === 'ambiguous') {
     const [qualifier] = resolution.qualifiers;
-    const hint = qualifier === undefined ? 'give the columns of the inner query different names' : 'say which table is meant';
-    diagnostics.error('AMBIGUOUS_COLUMN', `column "${written}" is ambiguous`, path.span, withSuggestion(qualifier === undefined ? null : `${qualifier}.${resolution.name}`, hint));
+    const hint =
+      qualifier === undefined
+        ? 'give the columns of the inner query different names'
+        : 'say which table is meant';
+    diagnostics.error(
+      'AMBIGUOUS_COLUMN',
+      `column "${written}" is ambiguous`,
+      path.span,
+      withSuggestion(qualifier === undefined ? null : `${qualifier}.${resolution.name}`, hint),
+    );
     return;
   }
   const [first, second] = path.parts;
   const relation = scope.filter((column) => column.qualifier === first?.name);
   if (second !== undefined && relation.length > 0) {
-    const best = nearest(second.name, relation.map((column) => column.name));
-    diagnostics.error('UNKNOWN_COLUMN', `table "${first?.text}" has no column "${second.text}"`, second.span, withSuggestion(best, columnsHint(relation)));
+    const best = nearest(
+      second.name,
+      relation.map((column) => column.name),
+    );
+    diagnostics.error(
+      'UNKNOWN_COLUMN',
+      `table "${first?.text}" has no column "${second.text}"`,
+      second.span,
+      withSuggestion(best, columnsHint(relation)),
+    );
     return;
   }
   const folded = first?.name ?? '';
   const candidates = [...new Set([...scope.map((column) => column.name), ...others])];
   const sameButCase = candidates.find((name) => name.toLowerCase() === folded.toLowerCase());
   const best = sameButCase === undefined ? nearest(folded, candidates) : quoteName(sameButCase);
-  diagnostics.error('UNKNOWN_COLUMN', `unknown column "${written}"`, first?.span ?? path.span, withSuggestion(best, folded === 'window' ? 'give the window its name in the SELECT list: tumble(…) AS window' : columnsHint(scope)));
+  diagnostics.error(
+    'UNKNOWN_COLUMN',
+    `unknown column "${written}"`,
+    first?.span ?? path.span,
+    withSuggestion(
+      best,
+      folded === 'window'
+        ? 'give the window its name in the SELECT list: tumble(…) AS window'
+        : columnsHint(scope),
+    ),
+  );
 }
 
 /** A name as it must be written: quoted when folding to lower case would change it. */
@@ -131,5 +179,7 @@ function columnsHint(scope: Scope): string {
   const names = scope.map((column) => quoteName(column.name));
   if (names.length === 0) return 'no columns can be used here';
   const shown = names.slice(0, 12).join(', ');
-  return names.length > 12 ? `the columns are ${shown} and ${names.length - 12} more` : `the columns are ${shown}`;
+  return names.length > 12
+    ? `the columns are ${shown} and ${names.length - 12} more`
+    : `the columns are ${shown}`;
 }

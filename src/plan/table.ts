@@ -8,12 +8,24 @@ import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import { type SqlType, TEXT } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { ColumnDefinition, CreateTable, Identifier, TableOption, WatermarkConstraint } from '../sql/ast.ts';
+import type {
+  ColumnDefinition,
+  CreateTable,
+  Identifier,
+  TableOption,
+  WatermarkConstraint,
+} from '../sql/ast.ts';
 import { bindType } from './bind-type.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import type { SinkPlan } from './logical.ts';
-import { COMMON_OPTIONS, type Role, type WrittenOptions, collectOptions, readValue } from './options.ts';
+import {
+  COMMON_OPTIONS,
+  type Role,
+  type WrittenOptions,
+  collectOptions,
+  readValue,
+} from './options.ts';
 import type { BoundQuery } from './scope.ts';
 
 export type TableColumn = {
@@ -51,15 +63,29 @@ export type SinkTarget = Omit<SinkPlan, 'input' | 'schema' | 'keyColumns'> & {
 
 export type SinkColumn = { name: string; type: SqlType; notNull: boolean; fallback: Expr | null };
 
-export function bindTable(statement: CreateTable, connectors: readonly ConnectorDeclaration[], diagnostics: Diagnostics): Table {
-  if (statement.temporary) diagnostics.error('UNSUPPORTED', 'TEMPORARY tables are not supported yet', statement.name.span, { hint: 'lookup joins come later; leave the word out' });
+export function bindTable(
+  statement: CreateTable,
+  connectors: readonly ConnectorDeclaration[],
+  diagnostics: Diagnostics,
+): Table {
+  if (statement.temporary)
+    diagnostics.error(
+      'UNSUPPORTED',
+      'TEMPORARY tables are not supported yet',
+      statement.name.span,
+      { hint: 'lookup joins come later; leave the word out' },
+    );
   const [partition] = statement.partitionedBy;
-  if (partition !== undefined) diagnostics.error('UNSUPPORTED', 'PARTITIONED BY is not supported yet', partition.span, { hint: 'leave it out' });
+  if (partition !== undefined)
+    diagnostics.error('UNSUPPORTED', 'PARTITIONED BY is not supported yet', partition.span, {
+      hint: 'leave it out',
+    });
   const written = collectOptions(statement.options, diagnostics);
   const connector = bindConnector(statement, written, connectors, diagnostics);
   const watermarks = statement.constraints.filter((constraint) => constraint.tag === 'watermark');
   const [watermark, secondWatermark] = watermarks;
-  if (secondWatermark !== undefined) diagnostics.error('INVALID_WATERMARK', 'a table has one WATERMARK FOR', secondWatermark.span);
+  if (secondWatermark !== undefined)
+    diagnostics.error('INVALID_WATERMARK', 'a table has one WATERMARK FOR', secondWatermark.span);
   const columns = bindColumns(statement, written, diagnostics);
   return {
     name: statement.name,
@@ -75,43 +101,102 @@ export function bindTable(statement: CreateTable, connectors: readonly Connector
   };
 }
 
-function bindConnector(statement: CreateTable, written: WrittenOptions, connectors: readonly ConnectorDeclaration[], diagnostics: Diagnostics): ConnectorDeclaration | null {
+function bindConnector(
+  statement: CreateTable,
+  written: WrittenOptions,
+  connectors: readonly ConnectorDeclaration[],
+  diagnostics: Diagnostics,
+): ConnectorDeclaration | null {
   const option = written.get('connector');
   const names = connectors.map((connector) => connector.name);
   if (option === undefined) {
-    diagnostics.error('MISSING_OPTION', `table "${statement.name.text}" has no connector`, statement.name.span, { hint: `add WITH (connector = '…'), one of ${names.join(', ')}; a name for a query is made with CREATE VIEW` });
+    diagnostics.error(
+      'MISSING_OPTION',
+      `table "${statement.name.text}" has no connector`,
+      statement.name.span,
+      {
+        hint: `add WITH (connector = '…'), one of ${names.join(', ')}; a name for a query is made with CREATE VIEW`,
+      },
+    );
     return null;
   }
   const name = readValue(option, COMMON_OPTIONS[0] as (typeof COMMON_OPTIONS)[number], diagnostics);
   const found = connectors.find((connector) => connector.name === name);
   if (found === undefined && typeof name === 'string') {
-    diagnostics.error('UNKNOWN_CONNECTOR', `unknown connector "${name}"`, option.value.span, withSuggestion(nearest(name, names), `the connectors are ${names.join(', ')}`));
+    diagnostics.error(
+      'UNKNOWN_CONNECTOR',
+      `unknown connector "${name}"`,
+      option.value.span,
+      withSuggestion(nearest(name, names), `the connectors are ${names.join(', ')}`),
+    );
   }
   return found ?? null;
 }
 
-function bindRole(option: TableOption | undefined, connector: ConnectorDeclaration | null, diagnostics: Diagnostics): Role | null {
-  const only = connector === null || connector.source === connector.sink ? null : connector.source ? 'source' : 'sink';
+function bindRole(
+  option: TableOption | undefined,
+  connector: ConnectorDeclaration | null,
+  diagnostics: Diagnostics,
+): Role | null {
+  const only =
+    connector === null || connector.source === connector.sink
+      ? null
+      : connector.source
+        ? 'source'
+        : 'sink';
   if (option === undefined) return only;
-  const value = readValue(option, COMMON_OPTIONS[1] as (typeof COMMON_OPTIONS)[number], diagnostics);
+  const value = readValue(
+    option,
+    COMMON_OPTIONS[1] as (typeof COMMON_OPTIONS)[number],
+    diagnostics,
+  );
   if (value !== 'source' && value !== 'sink') return only;
   if (only !== null && only !== value) {
-    diagnostics.error('INVALID_OPTION', `the connector "${connector?.name}" can only be a ${only}`, option.value.span, { suggestion: `'${only}'` });
+    diagnostics.error(
+      'INVALID_OPTION',
+      `the connector "${connector?.name}" can only be a ${only}`,
+      option.value.span,
+      { suggestion: `'${only}'` },
+    );
   }
   return value;
 }
 
-function bindColumns(statement: CreateTable, written: WrittenOptions, diagnostics: Diagnostics): TableColumn[] | null {
+function bindColumns(
+  statement: CreateTable,
+  written: WrittenOptions,
+  diagnostics: Diagnostics,
+): TableColumn[] | null {
   const definitions = statement.columns;
   if (definitions === null || definitions.length === 0) return null;
   const seen = new Set<string>();
-  const primaryKey = new Set(statement.constraints.flatMap((constraint) => (constraint.tag === 'primary_key' ? constraint.columns.map((column) => column.name) : [])));
+  const primaryKey = new Set(
+    statement.constraints.flatMap((constraint) =>
+      constraint.tag === 'primary_key' ? constraint.columns.map((column) => column.name) : [],
+    ),
+  );
   const columns = definitions.map((definition): TableColumn => {
     const { name } = definition.name;
-    if (seen.has(name)) diagnostics.error('DUPLICATE_NAME', `column "${definition.name.text}" is declared twice`, definition.name.span);
+    if (seen.has(name))
+      diagnostics.error(
+        'DUPLICATE_NAME',
+        `column "${definition.name.text}" is declared twice`,
+        definition.name.span,
+      );
     seen.add(name);
-    if (definition.metadataFrom !== null) diagnostics.error('UNSUPPORTED', 'METADATA FROM is not supported yet', definition.metadataFrom.span, { hint: 'leave the column out' });
-    if (definition.generatedAs !== null && definition.defaultValue !== null) diagnostics.error('TYPE_ERROR', `column "${definition.name.text}" is generated and can have no DEFAULT`, definition.name.span);
+    if (definition.metadataFrom !== null)
+      diagnostics.error(
+        'UNSUPPORTED',
+        'METADATA FROM is not supported yet',
+        definition.metadataFrom.span,
+        { hint: 'leave the column out' },
+      );
+    if (definition.generatedAs !== null && definition.defaultValue !== null)
+      diagnostics.error(
+        'TYPE_ERROR',
+        `column "${definition.name.text}" is generated and can have no DEFAULT`,
+        definition.name.span,
+      );
     const type = bindType(definition.type, diagnostics);
     const notNull = definition.notNull || definition.primaryKey || primaryKey.has(name);
     return { name, type: type ?? TEXT, notNull, definition, broken: type === null };
@@ -119,20 +204,42 @@ function bindColumns(statement: CreateTable, written: WrittenOptions, diagnostic
   const value = written.get('json.unstructured')?.value;
   const unstructured = value?.tag === 'boolean' ? value.value : false;
   if (unstructured && (columns.length !== 1 || columns[0]?.type.tag !== 'text')) {
-    diagnostics.error('TYPE_ERROR', 'a table of unstructured rows has one TEXT column', statement.name.span, { hint: 'declare (value TEXT)' });
+    diagnostics.error(
+      'TYPE_ERROR',
+      'a table of unstructured rows has one TEXT column',
+      statement.name.span,
+      { hint: 'declare (value TEXT)' },
+    );
   }
   return columns;
 }
 
-function bindPrimaryKey(statement: CreateTable, columns: readonly TableColumn[] | null, diagnostics: Diagnostics): string[] {
-  const ofColumns = (statement.columns ?? []).filter((column) => column.primaryKey).map((column) => column.name);
-  const constraints = statement.constraints.filter((constraint) => constraint.tag === 'primary_key');
+function bindPrimaryKey(
+  statement: CreateTable,
+  columns: readonly TableColumn[] | null,
+  diagnostics: Diagnostics,
+): string[] {
+  const ofColumns = (statement.columns ?? [])
+    .filter((column) => column.primaryKey)
+    .map((column) => column.name);
+  const constraints = statement.constraints.filter(
+    (constraint) => constraint.tag === 'primary_key',
+  );
   const ofTable = constraints.flatMap((constraint) => constraint.columns);
   const [firstOfTable] = constraints;
-  if (firstOfTable !== undefined && (ofColumns.length > 0 || constraints.length > 1)) diagnostics.error('DUPLICATE_NAME', 'a table has one PRIMARY KEY', firstOfTable.span, { hint: 'write PRIMARY KEY (a, b) once for several columns' });
+  if (firstOfTable !== undefined && (ofColumns.length > 0 || constraints.length > 1))
+    diagnostics.error('DUPLICATE_NAME', 'a table has one PRIMARY KEY', firstOfTable.span, {
+      hint: 'write PRIMARY KEY (a, b) once for several columns',
+    });
   const known = (columns ?? []).map((column) => column.name);
   for (const column of ofTable) {
-    if (!known.includes(column.name)) diagnostics.error('UNKNOWN_COLUMN', `unknown column "${column.text}"`, column.span, withSuggestion(nearest(column.name, known)));
+    if (!known.includes(column.name))
+      diagnostics.error(
+        'UNKNOWN_COLUMN',
+        `unknown column "${column.text}"`,
+        column.span,
+        withSuggestion(nearest(column.name, known)),
+      );
   }
   return [...ofColumns, ...ofTable].map((column) => column.name);
 }

@@ -2,7 +2,11 @@
 import { INT64, TEXT, TIMESTAMP, type SqlType } from '../../src/batch/types.ts';
 import type { ConnectorDeclaration, OptionDeclaration } from '../../src/plan/declaration.ts';
 
-const option = (name: string, type: OptionDeclaration['type'], rest: Partial<OptionDeclaration> = {}): OptionDeclaration => ({
+const option = (
+  name: string,
+  type: OptionDeclaration['type'],
+  rest: Partial<OptionDeclaration> = {},
+): OptionDeclaration => ({
   name,
   type,
   required: false,
@@ -37,8 +41,22 @@ const EVENT: SqlType = {
 
 export const CONNECTORS: readonly ConnectorDeclaration[] = [
   connector('http', { source: true, options: [option('partitions', 'integer', { fallback: 1 })] }),
-  connector('single_file', { source: true, sink: true, parallel: false, bounded: true, options: [option('path', 'text', { required: true })] }),
-  connector('r2', { sink: true, twoPhase: true, options: [option('path', 'text', { required: true }), option('file_size', 'bytes', { fallback: 67_108_864 }), option('roll_interval', 'duration')] }),
+  connector('single_file', {
+    source: true,
+    sink: true,
+    parallel: false,
+    bounded: true,
+    options: [option('path', 'text', { required: true })],
+  }),
+  connector('r2', {
+    sink: true,
+    twoPhase: true,
+    options: [
+      option('path', 'text', { required: true }),
+      option('file_size', 'bytes', { fallback: 67_108_864 }),
+      option('roll_interval', 'duration'),
+    ],
+  }),
   connector('impulse', {
     source: true,
     bounded: 'by-option',
@@ -46,9 +64,18 @@ export const CONNECTORS: readonly ConnectorDeclaration[] = [
       { name: 'counter', type: INT64, nullable: false },
       { name: 'subtask_index', type: INT64, nullable: false },
     ],
-    options: [option('event_rate', 'number', { required: true }), option('message_count', 'integer')],
+    options: [
+      option('event_rate', 'number', { required: true }),
+      option('message_count', 'integer'),
+    ],
   }),
-  connector('events', { source: true, schema: [{ name: 'click', type: EVENT, nullable: true }, { name: 'view', type: EVENT, nullable: true }] }),
+  connector('events', {
+    source: true,
+    schema: [
+      { name: 'click', type: EVENT, nullable: true },
+      { name: 'view', type: EVENT, nullable: true },
+    ],
+  }),
   connector('preview', { sink: true, parallel: false }),
   connector('stdout', { sink: true, parallel: false }),
   connector('blackhole', { sink: true }),

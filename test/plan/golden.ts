@@ -13,7 +13,8 @@ export function goldenCases(folder: string, ending: string): string[] {
     .sort();
 }
 
-export const readGolden = (folder: string, name: string): string => readFileSync(join(GOLDEN, folder, name), 'utf8');
+export const readGolden = (folder: string, name: string): string =>
+  readFileSync(join(GOLDEN, folder, name), 'utf8');
 
 export function expectGolden(folder: string, name: string, actual: string): void {
   const path = join(GOLDEN, folder, name);

@@ -27,14 +27,25 @@ export function checkPlan(plan: LogicalPlan): void {
 
 function checkSink(sink: SinkPlan): void {
   const { input, schema, keyColumns } = sink;
-  const fits = input.schema.length === schema.length && schema.every((field, index) => sameType(field.type, input.schema[index]?.type ?? field.type));
+  const fits =
+    input.schema.length === schema.length &&
+    schema.every((field, index) => sameType(field.type, input.schema[index]?.type ?? field.type));
   assert(fits, `the input of sink ${sink.table} has its columns (INV-25)`);
-  assert(keyColumns.every((column) => column >= 0 && column < schema.length), `the keys of sink ${sink.table} are columns`);
-  assert(new Set(schema.map((field) => field.name)).size === schema.length, `the columns of sink ${sink.table} have different names`);
+  assert(
+    keyColumns.every((column) => column >= 0 && column < schema.length),
+    `the keys of sink ${sink.table} are columns`,
+  );
+  assert(
+    new Set(schema.map((field) => field.name)).size === schema.length,
+    `the columns of sink ${sink.table} have different names`,
+  );
 }
 
 function checkNode(node: PlanNode): void {
-  assert(node.windows.length === node.schema.length, `${node.tag} tells of every column whether it is a window`);
+  assert(
+    node.windows.length === node.schema.length,
+    `${node.tag} tells of every column whether it is a window`,
+  );
   switch (node.tag) {
     case 'scan':
       return checkScan(node);
@@ -45,15 +56,33 @@ function checkNode(node: PlanNode): void {
       assert(node.predicate.type.tag === 'boolean', 'a filter has a condition');
       return checkExpr(node.predicate, node.input.schema);
     case 'window-aggregate':
-      assert(!node.input.updating && node.input.eventTime, 'a window stands over rows that stay and have a time (INV-26)');
-      assert(node.window.widthMicros > 0 && node.window.offsetMicros >= 0 && node.window.offsetMicros < node.window.widthMicros, 'a window has a width and its smallest offset');
-      assert(node.outputs.length === node.schema.length, 'a window aggregate has one output per column');
+      assert(
+        !node.input.updating && node.input.eventTime,
+        'a window stands over rows that stay and have a time (INV-26)',
+      );
+      assert(
+        node.window.widthMicros > 0 &&
+          node.window.offsetMicros >= 0 &&
+          node.window.offsetMicros < node.window.widthMicros,
+        'a window has a width and its smallest offset',
+      );
+      assert(
+        node.outputs.length === node.schema.length,
+        'a window aggregate has one output per column',
+      );
       return checkOperands(node);
     case 'updating-aggregate':
-      assert(node.schema.length === node.groupBy.length + node.aggregates.length, 'an updating aggregate gives keys and aggregates');
+      assert(
+        node.schema.length === node.groupBy.length + node.aggregates.length,
+        'an updating aggregate gives keys and aggregates',
+      );
       return checkOperands(node);
     case 'union':
-      assert(node.inputs.length > 1 && node.inputs.every((input) => input.schema.length === node.schema.length), 'the inputs of a union have its columns');
+      assert(
+        node.inputs.length > 1 &&
+          node.inputs.every((input) => input.schema.length === node.schema.length),
+        'the inputs of a union have its columns',
+      );
   }
 }
 
@@ -69,19 +98,28 @@ function checkScan(scan: ScanNode): void {
 
 function checkOperands(node: PlanNode & { tag: 'window-aggregate' | 'updating-aggregate' }): void {
   for (const key of node.groupBy) checkExpr(key, node.input.schema);
-  for (const call of node.aggregates) for (const operand of aggregateOperands(call)) checkExpr(operand, node.input.schema);
+  for (const call of node.aggregates)
+    for (const operand of aggregateOperands(call)) checkExpr(operand, node.input.schema);
 }
 
 function checkTypes(node: PlanNode, exprs: readonly Expr[]): void {
   assert(exprs.length === node.schema.length, `${node.tag} has one expression per column`);
-  exprs.forEach((expr, index) => assert(sameType(expr.type, node.schema[index]?.type ?? expr.type), `column ${index} of ${node.tag} has the type of its expression`));
+  exprs.forEach((expr, index) =>
+    assert(
+      sameType(expr.type, node.schema[index]?.type ?? expr.type),
+      `column ${index} of ${node.tag} has the type of its expression`,
+    ),
+  );
 }
 
 function checkExpr(expr: Expr, schema: Schema): void {
   if (expr.tag === 'column') {
     const field = schema[expr.index];
     assert(field !== undefined, `column ${expr.index} is within ${schema.length} columns (INV-24)`);
-    assert(sameType(field.type, expr.type), `column "${field.name}" is ${typeName(field.type)}, not ${typeName(expr.type)}`);
+    assert(
+      sameType(field.type, expr.type),
+      `column "${field.name}" is ${typeName(field.type)}, not ${typeName(expr.type)}`,
+    );
   }
   for (const child of childrenOf(expr)) checkExpr(child, schema);
 }

@@ -12,7 +12,8 @@ export const foldOutputsRule: Rule = {
 const isColumn = (expr: Expr): expr is Expr & { tag: 'column' } => expr.tag === 'column';
 
 function fold(node: PlanNode, shared: Shared): PlanNode {
-  if (node.tag !== 'project' || node.input.tag !== 'window-aggregate' || shared(node.input)) return node;
+  if (node.tag !== 'project' || node.input.tag !== 'window-aggregate' || shared(node.input))
+    return node;
   const aggregate = node.input;
   const columns = node.exprs.filter(isColumn);
   if (columns.length < node.exprs.length) return node;

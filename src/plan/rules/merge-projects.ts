@@ -20,7 +20,9 @@ function merge(node: PlanNode, shared: Shared): PlanNode {
   for (const expr of node.exprs) countUses(expr, uses);
   const twice = inner.exprs.some((expr, index) => !isCheap(expr) && (uses.get(index) ?? 0) > 1);
   if (twice) return node;
-  const exprs = node.exprs.map((expr) => mapColumns(expr, (column) => inner.exprs[column.index] as Expr));
+  const exprs = node.exprs.map((expr) =>
+    mapColumns(expr, (column) => inner.exprs[column.index] as Expr),
+  );
   return makeProjectAs(inner.input, exprs, node.schema);
 }
 

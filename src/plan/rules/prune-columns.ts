@@ -10,7 +10,15 @@ import type { Schema } from '../../batch/types.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { exprColumns, mapColumns } from '../../expr/expr-tools.ts';
 import { aggregateOperands, columnsOf, mapAggregate } from '../expressions.ts';
-import type { LogicalPlan, PlanNode, ScanNode, SinkPlan, UnionNode, UpdatingAggregateNode, WindowAggregateNode } from '../logical.ts';
+import type {
+  LogicalPlan,
+  PlanNode,
+  ScanNode,
+  SinkPlan,
+  UnionNode,
+  UpdatingAggregateNode,
+  WindowAggregateNode,
+} from '../logical.ts';
 import { columnExpr, inputsOf, makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
 import { nodesOf } from '../rewrite.ts';
 import type { Rule } from './rule.ts';
@@ -27,18 +35,32 @@ function prune(plan: LogicalPlan): LogicalPlan {
   const needs = needsOf(plan, nodes);
   const pruned = new Map<PlanNode, Pruned>();
   for (const node of nodes) pruned.set(node, rebuild(node, needs, pruned));
-  return { sinks: plan.sinks.map((sink) => ({ ...sink, input: inOrder(sink, must(pruned.get(sink.input), 'input of a sink')) })) };
+  return {
+    sinks: plan.sinks.map((sink) => ({
+      ...sink,
+      input: inOrder(sink, must(pruned.get(sink.input), 'input of a sink')),
+    })),
+  };
 }
 
 function inOrder(sink: SinkPlan, input: Pruned): PlanNode {
-  return pick(input, sink.schema.map((_, index) => index), sink.schema);
+  return pick(
+    input,
+    sink.schema.map((_, index) => index),
+    sink.schema,
+  );
 }
 
 /** The given old columns in the given order. */
 function pick({ node, places }: Pruned, wanted: readonly number[], schema: Schema): PlanNode {
   const now = wanted.map((index) => must(places.get(index), 'column that is read'));
-  if (now.length === node.schema.length && now.every((place, index) => place === index)) return node;
-  return makeProjectAs(node, now.map((place) => columnExpr(node.schema, place)), wanted.map((index) => must(schema[index], 'column')));
+  if (now.length === node.schema.length && now.every((place, index) => place === index))
+    return node;
+  return makeProjectAs(
+    node,
+    now.map((place) => columnExpr(node.schema, place)),
+    wanted.map((index) => must(schema[index], 'column')),
+  );
 }
 
 /** For every node the columns its readers need, from the sinks down. */
@@ -70,19 +92,26 @@ function needOfInput(node: PlanNode, own: ReadonlySet<number>): Iterable<number>
     case 'updating-aggregate': {
       const columns = columnsOf(node.groupBy);
       for (const index of keptAggregates(node, own)) {
-        for (const operand of aggregateOperands(must(node.aggregates[index], 'aggregate'))) exprColumns(operand, columns);
+        for (const operand of aggregateOperands(must(node.aggregates[index], 'aggregate')))
+          exprColumns(operand, columns);
       }
       return columns;
     }
   }
 }
 
-function keptAggregates(node: WindowAggregateNode | UpdatingAggregateNode, own: ReadonlySet<number>): number[] {
+function keptAggregates(
+  node: WindowAggregateNode | UpdatingAggregateNode,
+  own: ReadonlySet<number>,
+): number[] {
   return node.aggregates.flatMap((_, index) => {
     const column =
       node.tag === 'updating-aggregate'
         ? node.groupBy.length + index
-        : node.outputs.findIndex((output, place) => output.tag === 'aggregate' && output.index === index && own.has(place));
+        : node.outputs.findIndex(
+            (output, place) =>
+              output.tag === 'aggregate' && output.index === index && own.has(place),
+          );
     return column >= 0 && own.has(column) ? [index] : [];
   });
 }
@@ -92,67 +121,130 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
   if (node.tag === 'scan') return pruneScan(node, own);
   if (node.tag === 'union') return pruneUnion(node, own, pruned);
   const input = must(pruned.get(node.input), 'input');
-  const move = (expr: Expr): Expr => mapColumns(expr, (column) => ({ ...column, index: must(input.places.get(column.index), 'column that is read') }));
+  const move = (expr: Expr): Expr =>
+    mapColumns(expr, (column) => ({
+      ...column,
+      index: must(input.places.get(column.index), 'column that is read'),
+    }));
   switch (node.tag) {
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
     case 'project': {
       const kept = ascending(own);
       const exprs = kept.map((index) => move(must(node.exprs[index], 'expression')));
-      return { node: makeProjectAs(input.node, exprs, subset(node.schema, kept)), places: placesOf(kept) };
+      return {
+        node: makeProjectAs(input.node, exprs, subset(node.schema, kept)),
+        places: placesOf(kept),
+      };
     }
     case 'window-aggregate': {
       const aggregates = keptAggregates(node, own);
       const kept = ascending(own);
       const outputs = kept.map((index) => {
         const output = must(node.outputs[index], 'output');
-        return output.tag === 'aggregate' ? { ...output, index: aggregates.indexOf(output.index) } : output;
+        return output.tag === 'aggregate'
+          ? { ...output, index: aggregates.indexOf(output.index) }
+          : output;
       });
-      const calls = aggregates.map((index) => mapAggregate(must(node.aggregates[index], 'aggregate'), move));
+      const calls = aggregates.map((index) =>
+        mapAggregate(must(node.aggregates[index], 'aggregate'), move),
+      );
       const windows = kept.map((index) => node.windows[index] ?? null);
-      return { node: { ...node, input: input.node, groupBy: node.groupBy.map(move), aggregates: calls, outputs, schema: subset(node.schema, kept), windows }, places: placesOf(kept) };
+      return {
+        node: {
+          ...node,
+          input: input.node,
+          groupBy: node.groupBy.map(move),
+          aggregates: calls,
+          outputs,
+          schema: subset(node.schema, kept),
+          windows,
+        },
+        places: placesOf(kept),
+      };
     }
     case 'updating-aggregate': {
       const keys = node.groupBy.map((_, index) => index);
       const kept = [...keys, ...keptAggregates(node, own).map((index) => keys.length + index)];
-      const calls = keptAggregates(node, own).map((index) => mapAggregate(must(node.aggregates[index], 'aggregate'), move));
-      return { node: { ...node, input: input.node, groupBy: node.groupBy.map(move), aggregates: calls, schema: subset(node.schema, kept), windows: kept.map(() => null) }, places: placesOf(kept) };
+      const calls = keptAggregates(node, own).map((index) =>
+        mapAggregate(must(node.aggregates[index], 'aggregate'), move),
+      );
+      return {
+        node: {
+          ...node,
+          input: input.node,
+          groupBy: node.groupBy.map(move),
+          aggregates: calls,
+          schema: subset(node.schema, kept),
+          windows: kept.map(() => null),
+        },
+        places: placesOf(kept),
+      };
     }
   }
 }
 
 /** All inputs of a union give the same columns in the same order. */
-function pruneUnion(node: UnionNode, own: ReadonlySet<number>, pruned: ReadonlyMap<PlanNode, Pruned>): Pruned {
+function pruneUnion(
+  node: UnionNode,
+  own: ReadonlySet<number>,
+  pruned: ReadonlyMap<PlanNode, Pruned>,
+): Pruned {
   const kept = ascending(own);
-  const inputs = node.inputs.map((input) => pick(must(pruned.get(input), 'input'), kept, input.schema));
+  const inputs = node.inputs.map((input) =>
+    pick(must(pruned.get(input), 'input'), kept, input.schema),
+  );
   return { node: makeUnion(inputs), places: placesOf(kept) };
 }
 
 function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
   const { watermark } = scan;
   // A late row is kept for its reader, who may want any column of it.
-  if (scan.lateRows === 'dead_letter') return { node: scan, places: placesOf([...scan.schema.keys()]) };
-  const kept = ascending(new Set([...own, ...columnsOf(watermark === null ? [] : [watermark.eventTime, watermark.watermark])]));
+  if (scan.lateRows === 'dead_letter')
+    return { node: scan, places: placesOf([...scan.schema.keys()]) };
+  const kept = ascending(
+    new Set([
+      ...own,
+      ...columnsOf(watermark === null ? [] : [watermark.eventTime, watermark.watermark]),
+    ]),
+  );
   const computed = kept.map((index) => must(scan.computed[index], 'computed column'));
   const read = columnsOf(computed);
-  const decoded = scan.physical.flatMap((column, index) => (read.has(index) || !column.nullable ? [index] : []));
-  const moveColumn = (places: ReadonlyMap<number, number>) => (expr: Expr): Expr =>
-    mapColumns(expr, (column) => ({ ...column, index: must(places.get(column.index), 'column that is read') }));
+  const decoded = scan.physical.flatMap((column, index) =>
+    read.has(index) || !column.nullable ? [index] : [],
+  );
+  const moveColumn =
+    (places: ReadonlyMap<number, number>) =>
+    (expr: Expr): Expr =>
+      mapColumns(expr, (column) => ({
+        ...column,
+        index: must(places.get(column.index), 'column that is read'),
+      }));
   const toDecoded = moveColumn(placesOf(decoded));
   const toKept = moveColumn(placesOf(kept));
   const node: ScanNode = {
     ...scan,
     physical: decoded.map((index) => must(scan.physical[index], 'physical column')),
     computed: computed.map(toDecoded),
-    watermark: watermark === null ? null : { ...watermark, eventTime: toKept(watermark.eventTime), watermark: toKept(watermark.watermark) },
+    watermark:
+      watermark === null
+        ? null
+        : {
+            ...watermark,
+            eventTime: toKept(watermark.eventTime),
+            watermark: toKept(watermark.watermark),
+          },
     schema: subset(scan.schema, kept),
     windows: kept.map(() => null),
   };
   return { node, places: placesOf(kept) };
 }
 
-const ascending = (columns: ReadonlySet<number>): number[] => [...columns].sort((left, right) => left - right);
+const ascending = (columns: ReadonlySet<number>): number[] =>
+  [...columns].sort((left, right) => left - right);
 
-const placesOf = (kept: readonly number[]): Map<number, number> => new Map(kept.map((column, place) => [column, place]));
+const placesOf = (kept: readonly number[]): Map<number, number> =>
+  new Map(kept.map((column, place) => [column, place]));
 
-const subset = (schema: Schema, kept: readonly number[]): Schema => kept.map((index) => must(schema[index], 'column'));
+const subset = (schema: Schema, kept: readonly number[]): Schema =>
+  kept.map((index) => must(schema[index], 'column'));

@@ -15,11 +15,16 @@ import type { Rule } from './rule.ts';
 
 export const pushFiltersRule: Rule = {
   name: 'push filters',
-  apply: (plan) => rewritePlan(plan, (node, shared) => (node.tag === 'filter' ? push(conjunctsOf(node.predicate), node.input, shared) : node)),
+  apply: (plan) =>
+    rewritePlan(plan, (node, shared) =>
+      node.tag === 'filter' ? push(conjunctsOf(node.predicate), node.input, shared) : node,
+    ),
 };
 
 function push(conditions: readonly Expr[], node: PlanNode, shared: Shared): PlanNode {
-  const needed = conditions.filter((condition) => !(condition.tag === 'literal' && condition.value === true));
+  const needed = conditions.filter(
+    (condition) => !(condition.tag === 'literal' && condition.value === true),
+  );
   if (needed.length === 0) return node;
   if (shared(node)) return makeFilter(node, all(needed));
   switch (node.tag) {
@@ -34,12 +39,19 @@ function push(conditions: readonly Expr[], node: PlanNode, shared: Shared): Plan
   }
 }
 
-function pushThroughProject(conditions: readonly Expr[], project: ProjectNode, shared: Shared): PlanNode {
-  const passes = (condition: Expr): boolean => [...columnsOf([condition])].every((index) => isCheap(project.exprs[index] as Expr));
+function pushThroughProject(
+  conditions: readonly Expr[],
+  project: ProjectNode,
+  shared: Shared,
+): PlanNode {
+  const passes = (condition: Expr): boolean =>
+    [...columnsOf([condition])].every((index) => isCheap(project.exprs[index] as Expr));
   // A condition behind one that stays must stay too: it may rely on it.
   const firstStaying = conditions.findIndex((condition) => !passes(condition));
   const count = firstStaying < 0 ? conditions.length : firstStaying;
-  const moved = conditions.slice(0, count).map((condition) => mapColumns(condition, (column) => project.exprs[column.index] as Expr));
+  const moved = conditions
+    .slice(0, count)
+    .map((condition) => mapColumns(condition, (column) => project.exprs[column.index] as Expr));
   const staying = conditions.slice(count);
   const below = makeProjectAs(push(moved, project.input, shared), project.exprs, project.schema);
   return staying.length === 0 ? below : makeFilter(below, all(staying));
@@ -51,4 +63,7 @@ export function isCheap(expr: Expr): boolean {
   return expr.tag === 'column' || expr.tag === 'literal' || expr.tag === 'row-time';
 }
 
-const all = (conditions: readonly Expr[]): Expr => (conditions.length === 1 ? (conditions[0] as Expr) : { tag: 'and', args: conditions, type: BOOLEAN });
+const all = (conditions: readonly Expr[]): Expr =>
+  conditions.length === 1
+    ? (conditions[0] as Expr)
+    : { tag: 'and', args: conditions, type: BOOLEAN };

@@ -36,3 +36,7 @@ CREATE VIEW sums AS SELECT k, sum(v) AS v FROM t GROUP BY k;
 SELECT max(v) FROM sums;
 SELECT tumble(interval '1 minute') AS w, sum(v) FROM sums GROUP BY w;
 SELECT avg(v), count(v) FROM sums;
+SELECT row_time() AS at FROM sums;
+---
+CREATE TABLE t (at TIMESTAMP GENERATED ALWAYS AS (row_time()), v INT) WITH (connector = 'http');
+SELECT v FROM t;

@@ -1,0 +1,99 @@
+/** Calls: windows and aggregates go where their query wants them, everything else to the function registry. */
+import type { ErrorCode } from '../base/errors.ts';
+import { TIMESTAMP } from '../batch/types.ts';
+import { isAggregateName } from '../expr/aggregate-registry.ts';
+import type { Expr } from '../expr/expr.ts';
+import type { CallExpression, Expression } from '../sql/ast.ts';
+import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
+import { resolveCall } from './functions.ts';
+
+/** @param binder  binds the arguments, in the same context */
+export function bindCall(
+  call: CallExpression,
+  context: ExpressionContext,
+  binder: { bind: (expression: Expression) => Expr },
+): Expr {
+  const name = call.name.name;
+  if (call.over !== null || isWindowCall(call)) return bindWindowed(call, context);
+  if (isAggregateName(name)) return bindAggregated(call, context);
+  if (refuseModifiers(call, context)) return POISON;
+  if (name === 'row_time') return bindRowTime(call, context);
+  const args = call.args.map((arg) => binder.bind(arg.value));
+  if (args.includes(POISON)) return POISON;
+  const resolution = resolveCall(name, args);
+  if (resolution.tag === 'expr') return resolution.expr;
+  const { code, message, extras } = resolution;
+  const place = code === 'UNKNOWN_FUNCTION' ? call.name.span : call.span;
+  context.diagnostics.error(code, message, place, extras);
+  return POISON;
+}
+
+function refuse(
+  context: ExpressionContext,
+  code: ErrorCode,
+  message: string,
+  at: { span: CallExpression['span'] },
+  hint?: string,
+): Expr {
+  context.diagnostics.error(code, message, at.span, hint === undefined ? {} : { hint });
+  return POISON;
+}
+
+function bindWindowed(call: CallExpression, context: ExpressionContext): Expr {
+  const name = call.name.name;
+  if (call.over !== null) {
+    const hint = 'aggregate with GROUP BY and a tumble() window instead';
+    return refuse(
+      context,
+      'UNSUPPORTED',
+      `${name}(…) OVER (…) is not supported yet`,
+      call.over,
+      hint,
+    );
+  }
+  if (context.window !== null) return context.window(call);
+  const hint = `put ${name}() in GROUP BY, or in the SELECT list of a query that groups by it`;
+  return refuse(
+    context,
+    'INVALID_WINDOW',
+    `${name}() is not allowed in ${context.place}`,
+    call,
+    hint,
+  );
+}
+
+function bindAggregated(call: CallExpression, context: ExpressionContext): Expr {
+  if (context.aggregate !== null) return context.aggregate(call);
+  const hint =
+    context.place === 'WHERE'
+      ? 'conditions on aggregates go to HAVING'
+      : 'aggregate in a subquery, then use its column';
+  const message = `the aggregate ${call.name.name}() is not allowed in ${context.place}`;
+  return refuse(context, 'INVALID_GROUPING', message, call, hint);
+}
+
+/** What only aggregates take, and named arguments, which no function takes yet. */
+function refuseModifiers(call: CallExpression, context: ExpressionContext): boolean {
+  const name = call.name.name;
+  const lists = [call.orderBy, call.withinGroup].some((list) => list.length > 0);
+  if (call.filter !== null || call.distinct || call.star || lists || call.nullTreatment !== null) {
+    const message = `${name}() is no aggregate: DISTINCT, *, FILTER, ORDER BY and null treatment do not apply`;
+    refuse(context, 'TYPE_ERROR', message, call);
+    return true;
+  }
+  const named = call.args.find((arg) => arg.name !== null);
+  if (named === undefined) return false;
+  const message = `the named argument "${named.name?.text}" is not supported yet`;
+  refuse(context, 'UNSUPPORTED', message, named, 'give arguments by position');
+  return true;
+}
+
+function bindRowTime(call: CallExpression, context: ExpressionContext): Expr {
+  if (call.args.length > 0) {
+    return refuse(context, 'TYPE_ERROR', 'row_time() takes no arguments', call);
+  }
+  if (context.rowTime) return { tag: 'row-time', type: TIMESTAMP };
+  const message = `row_time() has no meaning in ${context.place}: its rows have no event time`;
+  const hint = 'rows of a table have one, and so have those of a window';
+  return refuse(context, 'TYPE_ERROR', message, call, hint);
+}

@@ -1,0 +1,72 @@
+/** What binding an expression needs to know of the place it stands in. */
+import { TEXT } from '../batch/types.ts';
+import type { Expr } from '../expr/expr.ts';
+import type { CallExpression, Expression, PathExpression } from '../sql/ast.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { Scope } from './scope.ts';
+
+/** Stands for an expression that was refused. */
+export const POISON: Expr = { tag: 'literal', value: null, type: TEXT };
+
+const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'session']);
+
+export const isWindowCall = (expression: Expression): boolean =>
+  expression.tag === 'call' && WINDOW_FUNCTIONS.has(expression.name.name);
+
+/** What an expression may use besides the columns of its scope. */
+export type ExpressionContext = {
+  scope: Scope;
+  /** Unknown names are no further error: the tables they may come from were refused. */
+  open: boolean;
+  diagnostics: Diagnostics;
+  /** Where the expression stands, for messages: `WHERE`. */
+  place: string;
+  /** Whether rows have an event time that `row_time()` can read. */
+  rowTime: boolean;
+  /** Takes an aggregate call and gives the expression for its result; null: aggregates are refused here. */
+  aggregate: ((call: CallExpression) => Expr) | null;
+  /** Gives the expression for `tumble(…)`; null: windows are refused here. */
+  window: ((call: CallExpression) => Expr) | null;
+  /** Names of other expressions of the same SELECT that may be used where no column has the name. */
+  aliases: ReadonlyMap<string, Expression>;
+  /** Which path a column expression came from. */
+  origins: WeakMap<Expr, PathExpression>;
+};
+
+/** The context of expressions in a table's definition: columns, and nothing of a query. */
+export const tableContext = (
+  scope: Scope,
+  place: string,
+  diagnostics: Diagnostics,
+): ExpressionContext => ({
+  scope,
+  open: false,
+  diagnostics,
+  place,
+  rowTime: false,
+  aggregate: null,
+  window: null,
+  aliases: new Map(),
+  origins: new WeakMap(),
+});
+
+/** Constants, and forms that are not planned yet: what has no operands to bind. */
+export type OtherExpression = Extract<
+  Expression,
+  {
+    tag:
+      | 'number'
+      | 'string'
+      | 'boolean'
+      | 'null'
+      | 'typed_literal'
+      | 'interval'
+      | 'bytes'
+      | 'slice'
+      | 'array'
+      | 'at_time_zone'
+      | 'in_query'
+      | 'exists'
+      | 'subquery';
+  }
+>;
