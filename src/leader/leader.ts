@@ -30,13 +30,13 @@ const STORE_RETRY_MS = 1_000;
 
 /** The state after `event`, and what the shell has to do for it, in this order. `state` is not modified. */
 export function stepLeader(state: LeaderState, event: LeaderEvent): { state: LeaderState; effects: LeaderEffect[] } {
-  const step: Step = { state: { ...state }, effects: [], nowMs: event.nowMs };
+  const step: Step = { state: { ...state }, effects: [], reply: null, nowMs: event.nowMs };
   take(step, event);
-  // The reply comes last; what `take` put there waits until everything else is in its place.
-  const reply = step.effects.at(-1)?.tag === 'reply' ? step.effects.pop() : undefined;
+  // An alarm that was lost or is late is made up for by whatever comes instead.
+  if (event.tag !== 'tick' && step.state.wakeAtMs !== null && event.nowMs >= step.state.wakeAtMs) tick(step);
   advance(step);
   setAlarm(step);
-  if (reply !== undefined) step.effects.push(reply);
+  if (step.reply !== null) step.effects.push({ tag: 'reply', answer: step.reply });
   return { state: step.state, effects: step.effects };
 }
 
@@ -52,11 +52,9 @@ function take(step: Step, event: LeaderEvent): void {
       return stop(step, event.mode, event.nonce);
     case 'tick':
       return tick(step);
-    case 'report': {
-      const answer = onReport(step, event.envelope);
-      step.effects.push({ tag: 'reply', answer });
+    case 'report':
+      step.reply = onReport(step, event.envelope);
       return;
-    }
     case 'answer':
       return onAnswer(step, event.index, event.sequence, event.answer);
     case 'host-lost':
@@ -131,6 +129,8 @@ function tick(step: Step): void {
   const { state, nowMs } = step;
   if (state.phase === 'ended') return;
   checkSilence(step, state.wakeAtMs === null ? 0 : nowMs - state.wakeAtMs);
+  // Whether it came early or late, the alarm is spent.
+  state.wakeAtMs = null;
   const { activity } = state;
   if (activity.tag === 'none') return;
   if (nowMs >= activity.deadlineMs) return expire(step);
@@ -211,7 +211,7 @@ function setAlarm(step: Step): void {
   else if (state.announced) atMs = Math.min(atMs, checkpointDueMs(state));
   if (activity.tag === 'storing' && activity.retryAtMs !== null) atMs = Math.min(atMs, activity.retryAtMs);
   for (const host of state.hosts) if (host.ready) atMs = Math.min(atMs, host.lastHeardMs + settings.heartbeatTimeoutMs);
-  if (state.wakeAtMs !== null && state.wakeAtMs > nowMs && state.wakeAtMs <= atMs) return;
+  if (state.wakeAtMs !== null && state.wakeAtMs <= atMs) return;
   state.wakeAtMs = atMs;
   step.effects.push({ tag: 'wake-at', atMs });
 }

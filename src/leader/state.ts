@@ -176,7 +176,8 @@ export function persistedOf(state: LeaderState): PersistedLeader {
     committedEpoch: state.committedEpoch,
     startedMs: state.startedMs,
     runningSinceMs: state.runningSinceMs,
-    recent: [...state.recent],
+    // What each host took is of interest for a while, not for ever.
+    recent: state.recent.map((summary) => ({ ...summary, hosts: [] })),
   };
 }
 

@@ -8,13 +8,13 @@ import { must } from '../base/assert.ts';
 import { ERROR_CODES } from '../base/errors.ts';
 import type { ErrorCode, ErrorReport } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
-import type { GenerationSpec, HostCommand, JobError, Outcome } from '../protocol/messages.ts';
+import type { GenerationSpec, HostCommand, JobError, Outcome, ReportAnswer } from '../protocol/messages.ts';
 import type { LeaderEffect, LineageOperation } from './interface.ts';
 import { persistedOf } from './state.ts';
 import type { HostState, LeaderState } from './state.ts';
 
-/** `state` is this step's own copy: its members may be replaced, but not what they hold. */
-export type Step = { state: LeaderState; effects: LeaderEffect[]; nowMs: number };
+/** `state` is this step's own copy: its members may be replaced, but not what they hold. `reply` follows all effects. */
+export type Step = { state: LeaderState; effects: LeaderEffect[]; reply: ReportAnswer | null; nowMs: number };
 
 export function specOf(step: Step): GenerationSpec {
   return must(step.state.spec, 'spec of a started leader');

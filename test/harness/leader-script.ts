@@ -169,6 +169,9 @@ export class LeaderScript {
       case 'after':
         this.nowMs += Math.round(Number.parseFloat(plain[0] ?? '0') * 1000);
         return this.apply({ tag: 'tick', nowMs: this.nowMs });
+      case 'pass':
+        this.nowMs += Math.round(Number.parseFloat(plain[0] ?? '0') * 1000);
+        return [];
       case 'stop':
         return this.apply({ tag: 'stop', nowMs, mode: plain[0] as StopMode, nonce: plain[1] ?? 'n1' });
       case 'host-lost':

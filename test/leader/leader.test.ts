@@ -191,6 +191,19 @@ describe('a deadline', () => {
     expect(failure(script)).toBe(code);
   });
 
+  test('is kept without an alarm too, by whatever comes instead', () => {
+    const script = at('running');
+    expect(script.run('pass 10\nheartbeat 0').slice(0, 2)).toEqual([expect.stringContaining('send 0 barrier 7.1'), expect.stringContaining('send 1 barrier 7.1')]);
+    for (let passed = 0; passed < 60; passed += 5) script.run('pass 5\nheartbeat 0\nheartbeat 1');
+    expect(script.sent('barrier').at(-1)?.envelope.command).toMatchObject({ epoch: 7, attempt: 2 });
+  });
+
+  test('is kept when the alarm comes early: it asks for another', () => {
+    const script = at('running');
+    expect(script.run('after 9.999')).toEqual([expect.stringMatching(/^wake-at \+1 ms/)]);
+    expect(script.run('after 0.001')[0]).toContain('barrier');
+  });
+
   test('supersedes a checkpoint attempt twice and then fails the generation', () => {
     const script = at('collecting');
     for (let passed = 0; passed < 175; passed += 5) script.run('heartbeat all\nafter 5');
