@@ -58,6 +58,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     options: own,
     format,
     declared: physical,
+    generated: connector.schema !== null,
     physical,
     computed: outputs.map(({ expr }) => expr),
     watermark,

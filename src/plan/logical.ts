@@ -47,6 +47,8 @@ export type ScanNode = NodeShape & {
   format: FormatSpec;
   /** Every column of the table's rows as declared, read by a query or not. */
   declared: readonly DecodeColumn[];
+  /** The connector makes the rows itself, so none can lack a column and unread ones need not be made. */
+  generated: boolean;
   /** The columns that are decoded. */
   physical: readonly DecodeColumn[];
   /** One expression per column of the schema, over the physical columns. */

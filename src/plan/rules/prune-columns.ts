@@ -2,7 +2,8 @@
  * Drops columns nobody reads, down to what a source decodes.
  *
  * What a node must give is gathered from ALL its readers first, so that a shared node serves each of them.
- * Columns declared NOT NULL are decoded even so: a row without them is a bad row, whatever a query reads.
+ * Columns declared NOT NULL are decoded even so: a row without them is a bad row, whatever a query reads;
+ * but a connector that makes its rows itself makes no bad ones.
  * A table that keeps its late rows keeps all columns.
  */
 import { must } from '../../base/assert.ts';
@@ -211,7 +212,7 @@ function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
   const computed = kept.map((index) => must(scan.computed[index], 'computed column'));
   const read = columnsOf(computed);
   const decoded = scan.physical.flatMap((column, index) =>
-    read.has(index) || !column.nullable ? [index] : [],
+    read.has(index) || (!column.nullable && !scan.generated) ? [index] : [],
   );
   const moveColumn =
     (places: ReadonlyMap<number, number>) =>
