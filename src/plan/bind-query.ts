@@ -4,8 +4,9 @@ import { type SqlType, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Query, SetExpression, SetOperation } from '../sql/ast.ts';
 import { type Environment, renameColumns } from './bind-from.ts';
-import { bindSelect, makeDistinct } from './bind-select.ts';
+import { bindSelect } from './bind-select.ts';
 import type { Diagnostics } from './diagnostics.ts';
+import { bindDistinct } from './distinct.ts';
 import { castTo, sharedType } from './functions.ts';
 import type { PlanNode } from './logical.ts';
 import { columnExpr, makeProject, makeUnion } from './nodes.ts';
@@ -116,7 +117,7 @@ function bindUnion(operation: SetOperation, environment: Environment): BoundQuer
       columns: first.query.columns.map((column) => ({ ...column, broken: true })),
     };
   const union = makeUnion(nodes.map((node) => castColumns(node, types)));
-  return queryOf(operation.all ? union : makeDistinct(union));
+  return operation.all ? queryOf(union) : bindDistinct(union, operation, diagnostics);
 }
 
 /** `a UNION ALL b UNION ALL c` is one union of three. */

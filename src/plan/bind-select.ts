@@ -8,15 +8,10 @@ import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
 import { type Environment, type Relation, bindFrom } from './bind-from.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
+import { bindDistinct } from './distinct.ts';
 import { Grouping } from './grouping.ts';
 import type { PlanNode } from './logical.ts';
-import {
-  columnExpr,
-  makeFilter,
-  makeProject,
-  makeUpdatingAggregate,
-  makeWindowAggregate,
-} from './nodes.ts';
+import { makeFilter, makeProject } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type BoundQuery, type ScopeColumn, queryOf } from './scope.ts';
 
@@ -80,29 +75,8 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
     bound.exprs,
     items.map((item) => item.name),
   );
-  return queryOf(select.distinct ? makeDistinct(project) : project);
-}
-
-/** Each row once. Rows of one window are told apart within it, so the result need not be taken back. */
-export function makeDistinct(input: PlanNode): PlanNode {
-  const windowAt = input.updating ? -1 : input.windows.findIndex((window) => window !== null);
-  const places = input.schema.map((_, index) => index).filter((index) => index !== windowAt);
-  const grouped = {
-    keys: places.map((index) => columnExpr(input.schema, index)),
-    keyNames: places.map((index) => input.schema[index]?.name ?? ''),
-    aggregates: [],
-  };
-  const window = windowAt < 0 ? null : (input.windows[windowAt] ?? null);
-  if (window === null) return makeUpdatingAggregate(input, grouped, []);
-  const distinct = makeWindowAggregate(input, window, grouped, []);
-  const names = input.schema.map((field) => field.name);
-  return makeProject(
-    distinct,
-    input.schema.map((_, index) =>
-      columnExpr(distinct.schema, index === windowAt ? places.length : places.indexOf(index)),
-    ),
-    names,
-  );
+  if (!select.distinct) return queryOf(project);
+  return bindDistinct(project, select, diagnostics);
 }
 
 function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | null {

@@ -18,6 +18,7 @@ SELECT interval '1 month' AS m, b AT TIME ZONE 'UTC', DATE '2024-01-01' AS d FRO
 SELECT a FROM unnest(b) AS x;
 SELECT a FROM LATERAL (SELECT a FROM t) AS x;
 SELECT (a, b) AS pair, count(*) FROM t GROUP BY pair;
+SELECT DISTINCT a, (a, b) AS pair FROM t;
 ---
 -- a statement that can not be parsed hides no mistakes, and makes none
 CREATE TABLE t (a INT b INT) WITH (connector = 'http');
