@@ -1,0 +1,20 @@
+/** What a benchmark answers. */
+
+export type Measurement = {
+  /** What was measured, as it stands in the table. */
+  name: string;
+  unit: 'rows/s' | 'ms' | 's';
+  values: number[];
+  /** How, in one sentence; with the size of the input. */
+  note: string;
+};
+
+export type BenchOptions = {
+  /** Rows of the throughput jobs. */
+  rows: number;
+  /** Repetitions of a job. */
+  runs: number;
+  log: (line: string) => void;
+};
+
+export type Bench = { summary: string; run: (options: BenchOptions) => Promise<Measurement[]> };

@@ -1,0 +1,117 @@
+/**
+ * How long nothing new comes out after a crash: http → tumble(100 ms of event time) → preview and R2, parallelism 2,
+ * a checkpoint every second, rows posted all the time.
+ *
+ * New is a live row of a window that nobody has seen before the crash; replayed windows do not count. The next commit
+ * is the first committed epoch above the one before the crash.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Prng } from '../src/base/prng.ts';
+import { followOutput } from '../examples/output-stream.ts';
+import { EVENTS_START_MS } from './events.ts';
+import { Instance } from './instance.ts';
+import type { Bench, BenchOptions, Measurement } from './measurement.ts';
+
+const QUERY = `
+CREATE TABLE events (ts TIMESTAMP NOT NULL, k TEXT NOT NULL, WATERMARK FOR ts AS ts)
+  WITH (connector = 'http', format = 'json', type = 'source');
+CREATE TABLE totals WITH (connector = 'r2', path = 'recovery', format = 'json', type = 'sink');
+CREATE VIEW counts AS SELECT k, window.start AS start, n FROM (
+  SELECT k, tumble(interval '100 milliseconds') AS window, count(*) AS n FROM events GROUP BY k, window);
+INSERT INTO totals SELECT * FROM counts;
+SELECT start FROM counts;
+`;
+
+/** A request every 20 ms moves event time on by 100 ms: windows close all the time. */
+const SEND_EVERY_MS = 20;
+const ROW_STEP_MS = 10;
+const ROWS_A_REQUEST = 10;
+const WAIT_MS = 60_000;
+
+type Watch = { newest: number; seenAt: number };
+
+/** Posts rows until it is told to stop; a request that fails is sent again under its key. */
+async function keepSending(instance: Instance, pipelineId: string, signal: AbortSignal): Promise<void> {
+  const prng = new Prng('recovery');
+  for (let request = 0; !signal.aborted; request++) {
+    const rows = Array.from({ length: ROWS_A_REQUEST }, (_, index) => {
+      const ts = new Date(EVENTS_START_MS + (request * ROWS_A_REQUEST + index) * ROW_STEP_MS).toISOString();
+      return JSON.stringify({ ts, k: `key-${prng.below(8)}` });
+    });
+    for (let sent = false; !sent && !signal.aborted; ) {
+      sent = await instance.send(pipelineId, 'events', rows.join('\n'), rows.length, `request-${request}`).then(
+        () => true,
+        () => false,
+      );
+      if (!sent) await pause(50);
+    }
+    await pause(SEND_EVERY_MS);
+  }
+}
+
+async function until(reached: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  while (!(await reached())) {
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${WAIT_MS / 1000} s`);
+    await pause(10);
+  }
+}
+
+async function crashOnce(instance: Instance, pipelineId: string, target: 'host' | 'leader', watch: Watch): Promise<{ outputMs: number; commitMs: number }> {
+  const before = await instance.api.job(pipelineId);
+  const newest = watch.newest;
+  const began = performance.now();
+  await instance.api.crash(pipelineId, target, 0).catch(() => undefined);
+  let outputMs = Number.NaN;
+  const output = until(() => watch.newest > newest && watch.seenAt > began, 'new output').then(() => {
+    outputMs = watch.seenAt - began;
+  });
+  const isCommitted = async (): Promise<boolean> => (await instance.api.job(pipelineId)).committed_epoch > before.committed_epoch;
+  await until(isCommitted, 'a commit');
+  const commitMs = performance.now() - began;
+  await output;
+  return { outputMs, commitMs };
+}
+
+async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
+  const measured = { host: { output: [] as number[], commit: [] as number[] }, leader: { output: [] as number[], commit: [] as number[] } };
+  const prng = new Prng('crash moments');
+  const instance = await Instance.start();
+  const stop = new AbortController();
+  try {
+    const pipeline = await instance.create(QUERY, 1_000, 2);
+    const { id: jobId } = await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
+    const watch: Watch = { newest: -1, seenAt: 0 };
+    const following = followOutput(instance.fetch, pipeline.id, jobId, stop.signal, ({ rows }) => {
+      const starts = rows.map((row) => Date.parse(`${String(row['start']).replace(/Z$/, '')}Z`));
+      const newest = Math.max(...starts);
+      if (newest > watch.newest) Object.assign(watch, { newest, seenAt: performance.now() });
+    });
+    const sending = keepSending(instance, pipeline.id, stop.signal);
+    await until(() => watch.newest >= 0, 'the first output');
+    for (const target of ['host', 'leader'] as const) {
+      for (let index = 0; index < runs; index++) {
+        await instance.untilJob(pipeline.id, (job) => job.state === 'Running', WAIT_MS);
+        await pause(3_000 + prng.below(1_000));
+        const { outputMs, commitMs } = await crashOnce(instance, pipeline.id, target, watch);
+        measured[target].output.push(outputMs);
+        measured[target].commit.push(commitMs);
+        log(`${target} ${index + 1}: new output after ${Math.round(outputMs)} ms, next commit after ${Math.round(commitMs)} ms`);
+      }
+    }
+    stop.abort();
+    await Promise.all([following, sending]);
+  } finally {
+    stop.abort();
+    await instance.close();
+  }
+  const note = 'parallelism 2, checkpoint every second, rows posted all the time; crash at seeded moments';
+  return [
+    { name: 'host killed → first new output row', unit: 'ms', values: measured.host.output, note },
+    { name: 'host killed → next committed epoch', unit: 'ms', values: measured.host.commit, note },
+    { name: 'leader killed → first new output row', unit: 'ms', values: measured.leader.output, note: `${note}; hosts go on without it` },
+    { name: 'leader killed → next committed epoch', unit: 'ms', values: measured.leader.commit, note },
+  ];
+}
+
+export const recovery: Bench = { summary: 'time to new output and to the next commit after a killed host and a killed leader', run };
