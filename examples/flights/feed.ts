@@ -58,8 +58,19 @@ export async function feedFlights(fetchPath: Fetch, options: FeedOptions, onEven
     onEvent({ tag: 'live', rows: output.rows.map(parseDelays) }),
   );
   try {
-    await send(fetchPath, pipeline.id, rows, options, onEvent);
-    const { files, committed } = await untilCommitted(api, pipeline.id, path, expected.length, onEvent);
+    let sentAtMs = Number.POSITIVE_INFINITY;
+    const sending = send(fetchPath, pipeline.id, rows, options, onEvent).then(
+      () => {
+        sentAtMs = Date.now();
+      },
+      (error: unknown) => {
+        // Nothing more is worth waiting for.
+        sentAtMs = 0;
+        throw error;
+      },
+    );
+    const committing = untilCommitted(api, pipeline.id, path, expected.length, () => sentAtMs + PATIENCE_MS, onEvent);
+    const [{ files, committed }] = await Promise.all([committing, sending]);
     return {
       pipelineId: pipeline.id,
       path,
@@ -197,16 +208,16 @@ async function sendBatch(
 
 class RefusedError extends Error {}
 
-/** The committed files and their rows, once there are `count` rows or nothing more comes. */
+/** The committed files and their rows, once there are `count` rows or nothing more comes before the deadline. */
 async function untilCommitted(
   api: ApiClient,
   pipelineId: string,
   path: string,
   count: number,
+  deadline: () => number,
   onEvent: (event: FeedEvent) => void,
 ): Promise<{ files: FeedResult['files']; committed: HourlyDelays[] }> {
   const read = new Map<string, HourlyDelays[]>();
-  const deadline = Date.now() + PATIENCE_MS;
   for (let epoch = -1; ; ) {
     const job = await api.job(pipelineId);
     if (job.committed_epoch > epoch) {
@@ -215,10 +226,10 @@ async function untilCommitted(
       for (const { key } of files) if (!read.has(key)) read.set(key, await readRows(api, key));
       const committed = [...read.values()].flat();
       onEvent({ tag: 'committed', epoch, rows: committed.length, of: count });
-      if (committed.length >= count || Date.now() > deadline) return { files, committed };
+      if (committed.length >= count || Date.now() > deadline()) return { files, committed };
     }
     if (job.state === 'Failed') throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
-    if (Date.now() > deadline) throw new Error(`no further commit within ${PATIENCE_MS / 1000} s; the pipeline is ${job.state}`);
+    if (Date.now() > deadline()) throw new Error(`no further commit within ${PATIENCE_MS / 1000} s; the pipeline is ${job.state}`);
     await pause(POLL_MS);
   }
 }
