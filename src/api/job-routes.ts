@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { EngineError } from '../base/errors.ts';
 import { listFailures } from '../catalog/jobs.ts';
 import { listPipelines } from '../catalog/pipelines.ts';
-import type { PipelineAndJob } from '../catalog/schema.ts';
+import { type PipelineAndJob, TERMINAL_STATES } from '../catalog/schema.ts';
 import type { LineageView } from '../lineage/read.ts';
 import type { LeaderStatus } from '../protocol/messages.ts';
 import type { Api } from './app.ts';
@@ -101,8 +101,19 @@ const lineage = createRoute({
 });
 
 export function addJobRoutes(api: Api): void {
-  api.openapi(allJobs, async (c) => c.json({ data: (await everyPipeline(c.env)).map(jobView) }, 200));
-  api.openapi(pipelineJobs, async (c) => c.json({ data: [jobView(await loadPipeline(c.env, c.req.valid('param').id))] }, 200));
+  api.openapi(allJobs, async (c) => {
+    const all = await everyPipeline(c.env);
+    const running = all.filter(({ job }) => !TERMINAL_STATES.includes(job.state));
+    // Leaders are asked one by one only while they are few.
+    const asked = running.length <= LEADERS_ASKED_MAX ? running : [];
+    const statuses = new Map(await Promise.all(asked.map(async (found) => [found, await statusOf(c.env, found)] as const)));
+    return c.json({ data: all.map((found) => jobView(found, statuses.get(found) ?? null)) }, 200);
+  });
+  api.openapi(pipelineJobs, async (c) => {
+    const found = await loadPipeline(c.env, c.req.valid('param').id);
+    const status = TERMINAL_STATES.includes(found.job.state) ? null : await statusOf(c.env, found);
+    return c.json({ data: [jobView(found, status)] }, 200);
+  });
   api.openapi(errors, async (c) => {
     const found = await loadParams(c.env, c.req.valid('param'));
     const { limit, starting_after: after } = c.req.valid('query');
@@ -163,6 +174,7 @@ async function lineageOf(services: ApiServices, { job }: PipelineAndJob): Promis
 }
 
 const PAGE_MAX = 100;
+const LEADERS_ASKED_MAX = 20;
 
 async function everyPipeline({ database }: ApiServices): Promise<PipelineAndJob[]> {
   const all: PipelineAndJob[] = [];

@@ -38,24 +38,24 @@ export function addOutputRoute(api: Api): void {
 
 function eventStream(services: ApiServices, pipelineId: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let follower: OutputFollower | null = null;
+  let close = (): void => {};
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const emit = (text: string): void => controller.enqueue(encoder.encode(text));
-      follower = new OutputFollower(services, () => getPipeline(services.database, pipelineId), emit);
+      const follower = new OutputFollower(services, () => getPipeline(services.database, pipelineId), emit);
+      close = () => follower.close();
       emit(': following\n\n');
       follower.run().then(
-        () => closeQuietly(controller),
-        (thrown: unknown) => controller.error(thrown),
+        () => {
+          if (!follower.closed) controller.close();
+        },
+        (thrown: unknown) => {
+          if (!follower.closed) controller.error(thrown);
+        },
       );
     },
     cancel() {
-      follower?.close();
+      close();
     },
   });
-}
-
-/** The reader may have gone away already. */
-function closeQuietly(controller: ReadableStreamDefaultController): void {
-  if (controller.desiredSize !== null) controller.close();
 }

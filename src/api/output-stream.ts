@@ -12,7 +12,8 @@ import { graphOf, microsOf } from './views.ts';
 /** One subtask of a preview sink. */
 export type PreviewSubtask = { operator: string; subtask: number };
 
-const WAIT_MS = 5_000;
+/** An idle reader notices so late that its generation has ended. */
+const WAIT_MS = 2_000;
 /** How long a reader waits after a host did not answer, and how often the generation is looked up. */
 const PAUSE_MS = 300;
 const KEEP_ALIVE_MS = 15_000;
@@ -35,8 +36,11 @@ export function outputEvent(source: PreviewSubtask, generation: number, page: Ta
     start_id: page.first,
     batch: `[${page.rows.join(',')}]`,
   };
-  return `id: ${generation}/${source.operator}/${source.subtask}/${page.next}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `id: ${generation}/${source.operator}/${source.subtask}/${page.next}\ndata: ${oneLine(JSON.stringify(data))}\n\n`;
 }
+
+/** Some clients take these for line ends; as escapes they mean the same. */
+const oneLine = (json: string): string => json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 
 type Emit = (text: string) => void;
 
@@ -57,8 +61,13 @@ export class OutputFollower {
     this.#emit = emit;
   }
 
+  /** The reader has gone away. */
   close(): void {
     this.#closed = true;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
   }
 
   async run(): Promise<void> {

@@ -5,6 +5,7 @@ import { typeName } from '../batch/types.ts';
 import type { Job, JobState, Pipeline, PipelineAndJob } from '../catalog/schema.ts';
 import type { PhysicalGraph } from '../graph/graph.ts';
 import { viewGraph } from '../graph/graph-view.ts';
+import type { LeaderStatus } from '../protocol/messages.ts';
 import type { FailureSchema, JobSchema } from './job-shapes.ts';
 import type { PipelineSchema, SettingsSchema, SinkSchema, SourceSchema, STOP_MODES } from './pipeline-shapes.ts';
 
@@ -103,7 +104,9 @@ function settingsView(settings: Record<string, number>): SettingsView {
   return Object.fromEntries(entries) as SettingsView;
 }
 
-export function jobView({ pipeline, job }: PipelineAndJob): JobView {
+/** @param status  what the leader says now: the catalogue learns of epochs later */
+export function jobView({ pipeline, job }: PipelineAndJob, status: LeaderStatus | null): JobView {
+  const live = status !== null && status.generation === job.generation ? status : null;
   return {
     id: job.id,
     pipeline_id: pipeline.id,
@@ -112,8 +115,8 @@ export function jobView({ pipeline, job }: PipelineAndJob): JobView {
     run_id: job.generation,
     generation: job.generation,
     reason: job.reason,
-    epoch: job.epoch,
-    committed_epoch: job.committedEpoch,
+    epoch: Math.max(job.epoch, live?.epoch ?? 0),
+    committed_epoch: Math.max(job.committedEpoch, live?.committedEpoch ?? 0),
     restarts: job.restarts,
     start_time: microsOrNull(job.startMs),
     finish_time: microsOrNull(job.finishMs),
