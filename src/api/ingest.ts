@@ -36,7 +36,13 @@ export class Ingest {
     this.#known.delete(pipelineId);
   }
 
-  async append(services: ApiServices, pipelineId: string, table: string, body: Uint8Array, key: string | null): Promise<RowsAnswer> {
+  async append(
+    services: ApiServices,
+    pipelineId: string,
+    table: string,
+    body: Uint8Array,
+    key: string | null,
+  ): Promise<RowsAnswer> {
     const known = await this.#pipeline(services, pipelineId);
     const spec = httpTable(known.graph, table);
     const taken = takeRows(decoderOf(known, spec), ndjsonOf(body));
@@ -46,9 +52,16 @@ export class Ingest {
       bodyHash: key === null ? '' : await sha256(body),
       ndjson: taken.ndjson,
       rows: taken.accepted,
-      rejected: taken.rejected.map(({ index, code, column, message, raw }) => ({ index, code, column: column ?? '', message, raw })),
+      rejected: taken.rejected.map(({ index, code, column, message, raw }) => ({
+        index,
+        code,
+        column: column ?? '',
+        message,
+        raw,
+      })),
     });
-    if (outcome.tag === 'refused') throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
+    if (outcome.tag === 'refused')
+      throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
     return answerOf(outcome.answer, taken, partition);
   }
 
@@ -72,7 +85,11 @@ export class Ingest {
       return known;
     }
     if (this.#known.size >= PIPELINES_KNOWN_MAX) this.#known.clear();
-    const fresh = { graph: graphOf(found.pipeline), readMs: nowMs, decoders: new Map<string, JsonDecoder>() };
+    const fresh = {
+      graph: graphOf(found.pipeline),
+      readMs: nowMs,
+      decoders: new Map<string, JsonDecoder>(),
+    };
     this.#known.set(id, fresh);
     return fresh;
   }
@@ -94,7 +111,9 @@ function partitionFor(services: ApiServices, key: string | null, count: number):
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {
-  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
+  const hash = new Uint8Array(
+    await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>),
+  );
   return [...hash].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
@@ -113,6 +132,10 @@ function answerOf(answer: AppendAnswer, taken: TakenRows, partition: number): Ro
       message,
       ...(expected === null ? {} : { expected }),
     })),
-    warnings: taken.unknown.map(({ index, column }) => ({ index, code: 'UNKNOWN_FIELD' as const, column })),
+    warnings: taken.unknown.map(({ index, column }) => ({
+      index,
+      code: 'UNKNOWN_FIELD' as const,
+      column,
+    })),
   };
 }

@@ -6,10 +6,17 @@ import type { JobLogMessageSchema, JobLogPageSchema } from './job-shapes.ts';
 import { microsOf } from './views.ts';
 
 /** @param failures  newest first, one more than `limit` when there are more */
-export function jobErrors(failures: readonly JobFailure[], status: LeaderStatus | null, limit: number): z.infer<typeof JobLogPageSchema> {
+export function jobErrors(
+  failures: readonly JobFailure[],
+  status: LeaderStatus | null,
+  limit: number,
+): z.infer<typeof JobLogPageSchema> {
   const reported = operatorErrors(status).slice(0, limit);
   const kept = failures.slice(0, limit).map(failureMessage);
-  return { data: [...reported, ...kept].sort((left, right) => right.created_at - left.created_at), hasMore: failures.length > limit };
+  return {
+    data: [...reported, ...kept].sort((left, right) => right.created_at - left.created_at),
+    hasMore: failures.length > limit,
+  };
 }
 
 function operatorErrors(status: LeaderStatus | null): z.infer<typeof JobLogMessageSchema>[] {
@@ -28,7 +35,12 @@ function operatorErrors(status: LeaderStatus | null): z.infer<typeof JobLogMessa
   }));
 }
 
-function failureMessage({ id, generation, atMs, report }: JobFailure): z.infer<typeof JobLogMessageSchema> {
+function failureMessage({
+  id,
+  generation,
+  atMs,
+  report,
+}: JobFailure): z.infer<typeof JobLogMessageSchema> {
   return {
     id: String(id),
     created_at: microsOf(atMs),

@@ -77,7 +77,10 @@ const groups = createRoute({
   tags,
   summary: 'What each operator wrote in a checkpoint',
   request: { params: EpochParams },
-  responses: { 200: json(OperatorCheckpointGroupsSchema, 'By operator and subtask.'), ...problems(404, 503) },
+  responses: {
+    200: json(OperatorCheckpointGroupsSchema, 'By operator and subtask.'),
+    ...problems(404, 503),
+  },
 });
 
 const metrics = createRoute({
@@ -87,7 +90,10 @@ const metrics = createRoute({
   tags,
   summary: 'Counters of every operator and subtask',
   request: { params: JobParams },
-  responses: { 200: json(OperatorMetricGroupsSchema, 'By operator; without points while no leader answers.'), ...problems(404) },
+  responses: {
+    200: json(OperatorMetricGroupsSchema, 'By operator; without points while no leader answers.'),
+    ...problems(404),
+  },
 });
 
 const lineage = createRoute({
@@ -97,7 +103,10 @@ const lineage = createRoute({
   tags,
   summary: 'Which checkpoints are canonical, and which lost',
   request: { params: PipelineParams },
-  responses: { 200: json(LineageSchema, 'The line as it lies in the bucket.'), ...problems(404, 503) },
+  responses: {
+    200: json(LineageSchema, 'The line as it lies in the bucket.'),
+    ...problems(404, 503),
+  },
 });
 
 export function addJobRoutes(api: Api): void {
@@ -106,7 +115,9 @@ export function addJobRoutes(api: Api): void {
     const running = all.filter(({ job }) => !TERMINAL_STATES.includes(job.state));
     // Leaders are asked one by one only while they are few.
     const asked = running.length <= LEADERS_ASKED_MAX ? running : [];
-    const statuses = new Map(await Promise.all(asked.map(async (found) => [found, await statusOf(c.env, found)] as const)));
+    const statuses = new Map(
+      await Promise.all(asked.map(async (found) => [found, await statusOf(c.env, found)] as const)),
+    );
     return c.json({ data: all.map((found) => jobView(found, statuses.get(found) ?? null)) }, 200);
   });
   api.openapi(pipelineJobs, async (c) => {
@@ -132,7 +143,8 @@ export function addJobRoutes(api: Api): void {
     const found = await loadParams(c.env, c.req.valid('param'));
     const [view, status] = await Promise.all([lineageOf(c.env, found), statusOf(c.env, found)]);
     const checkpoint = view?.checkpoints.find((candidate) => candidate.epoch === epoch);
-    if (checkpoint === undefined) throw new EngineError('NOT_FOUND', `epoch ${epoch} is not kept, or not published yet`);
+    if (checkpoint === undefined)
+      throw new EngineError('NOT_FOUND', `epoch ${epoch} is not kept, or not published yet`);
     const isOfLeader = checkpoint.manifest.generation === status?.generation;
     const summary = isOfLeader ? summariesOf(status).get(epoch) : undefined;
     return c.json({ data: checkpointGroups(checkpoint.manifest, summary ?? null) }, 200);
@@ -140,7 +152,10 @@ export function addJobRoutes(api: Api): void {
   api.openapi(metrics, async (c) => {
     const found = await loadParams(c.env, c.req.valid('param'));
     const status = await statusOf(c.env, found);
-    return c.json({ data: metricGroups(graphOf(found.pipeline), status?.metrics ?? [], c.env.nowMs()) }, 200);
+    return c.json(
+      { data: metricGroups(graphOf(found.pipeline), status?.metrics ?? [], c.env.nowMs()) },
+      200,
+    );
   });
   api.openapi(lineage, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
@@ -148,19 +163,28 @@ export function addJobRoutes(api: Api): void {
   });
 }
 
-const loadParams = (services: ApiServices, params: { id: string; job_id: string }): Promise<PipelineAndJob> => loadJob(services, params.id, params.job_id);
+const loadParams = (
+  services: ApiServices,
+  params: { id: string; job_id: string },
+): Promise<PipelineAndJob> => loadJob(services, params.id, params.job_id);
 
 const failureId = (after: string | undefined): number | null => {
   const id = Number(after);
   return after === undefined || !Number.isSafeInteger(id) ? null : id;
 };
 
-async function statusOf(services: ApiServices, { job }: PipelineAndJob): Promise<LeaderStatus | null> {
+async function statusOf(
+  services: ApiServices,
+  { job }: PipelineAndJob,
+): Promise<LeaderStatus | null> {
   return job.generation === 0 ? null : await services.leaderStatus(job.pipelineId, job.generation);
 }
 
 /** Null when there is none yet. Throws STORE_FAILED or LINEAGE_BROKEN. */
-async function lineageOf(services: ApiServices, { job }: PipelineAndJob): Promise<LineageView | null> {
+async function lineageOf(
+  services: ApiServices,
+  { job }: PipelineAndJob,
+): Promise<LineageView | null> {
   const outcome = await services.lineage(job.pipelineId, job.id);
   switch (outcome.tag) {
     case 'read':
@@ -178,7 +202,7 @@ const LEADERS_ASKED_MAX = 20;
 
 async function everyPipeline({ database }: ApiServices): Promise<PipelineAndJob[]> {
   const all: PipelineAndJob[] = [];
-  for (let after: string | null = null; ; ) {
+  for (let after: string | null = null; ;) {
     const { pipelines, more } = await listPipelines(database, { limit: PAGE_MAX, after });
     all.push(...pipelines);
     const last = pipelines.at(-1);

@@ -5,7 +5,9 @@ import { ReportSchema } from './problem.ts';
 
 const micros = z.int();
 
-export const FailureSchema = ReportSchema.extend({ error: z.string().openapi({ description: 'The same as message.' }) }).openapi('FailureReason');
+export const FailureSchema = ReportSchema.extend({
+  error: z.string().openapi({ description: 'The same as message.' }),
+}).openapi('FailureReason');
 
 export const JobSchema = z
   .object({
@@ -17,7 +19,9 @@ export const JobSchema = z
     generation: z.int(),
     reason: z.string().openapi({ description: 'Why this generation exists.' }),
     epoch: z.int().openapi({ description: 'The newest canonical checkpoint.' }),
-    committed_epoch: z.int().openapi({ description: 'The newest epoch whose output is committed.' }),
+    committed_epoch: z
+      .int()
+      .openapi({ description: 'The newest epoch whose output is committed.' }),
     restarts: z.int().openapi({ description: 'Recoveries since the job was last healthy.' }),
     start_time: micros.nullable(),
     finish_time: micros.nullable(),
@@ -44,9 +48,16 @@ export const JobLogMessageSchema = z
   })
   .openapi('JobLogMessage');
 
-export const JobLogPageSchema = z.object({ data: z.array(JobLogMessageSchema), hasMore: z.boolean() }).openapi('JobLogMessagePage');
+export const JobLogPageSchema = z
+  .object({ data: z.array(JobLogMessageSchema), hasMore: z.boolean() })
+  .openapi('JobLogMessagePage');
 
-const SpanOfTime = { start_time: micros, finish_time: micros.nullable(), event: z.string(), description: z.string() };
+const SpanOfTime = {
+  start_time: micros,
+  finish_time: micros.nullable(),
+  event: z.string(),
+  description: z.string(),
+};
 
 export const CheckpointSchema = z
   .object({
@@ -64,7 +75,9 @@ export const CheckpointSchema = z
   })
   .openapi('Checkpoint');
 
-export const CheckpointsSchema = z.object({ data: z.array(CheckpointSchema) }).openapi('CheckpointCollection');
+export const CheckpointsSchema = z
+  .object({ data: z.array(CheckpointSchema) })
+  .openapi('CheckpointCollection');
 
 export const OperatorCheckpointGroupSchema = z
   .object({
@@ -73,11 +86,15 @@ export const OperatorCheckpointGroupSchema = z
     rows: z.int(),
     started_metadata_write: micros.nullable(),
     finish_time: micros.nullable(),
-    subtasks: z.array(z.object({ index: z.int(), bytes: z.int(), event_spans: z.array(z.object(SpanOfTime)) })),
+    subtasks: z.array(
+      z.object({ index: z.int(), bytes: z.int(), event_spans: z.array(z.object(SpanOfTime)) }),
+    ),
   })
   .openapi('OperatorCheckpointGroup');
 
-export const OperatorCheckpointGroupsSchema = z.object({ data: z.array(OperatorCheckpointGroupSchema) }).openapi('OperatorCheckpointGroupCollection');
+export const OperatorCheckpointGroupsSchema = z
+  .object({ data: z.array(OperatorCheckpointGroupSchema) })
+  .openapi('OperatorCheckpointGroupCollection');
 
 export const METRIC_NAMES = [
   'messages_recv',
@@ -98,17 +115,30 @@ export const OperatorMetricGroupSchema = z
     operator_id: z.string(),
     metric_groups: z.array(
       z.object({
-        name: z.enum(METRIC_NAMES).openapi({ description: 'Messages are rows; counters count since the pipeline began.' }),
-        subtasks: z.array(z.object({ index: z.int(), metrics: z.array(z.object({ time: micros, value: z.number() })) })),
+        name: z
+          .enum(METRIC_NAMES)
+          .openapi({ description: 'Messages are rows; counters count since the pipeline began.' }),
+        subtasks: z.array(
+          z.object({
+            index: z.int(),
+            metrics: z.array(z.object({ time: micros, value: z.number() })),
+          }),
+        ),
       }),
     ),
     watermarks: z
-      .array(z.object({ index: z.int(), watermark: z.union([z.int(), z.literal('end')]).nullable() }))
-      .openapi({ description: "Event time each subtask has reached; 'end' when its input has ended." }),
+      .array(
+        z.object({ index: z.int(), watermark: z.union([z.int(), z.literal('end')]).nullable() }),
+      )
+      .openapi({
+        description: "Event time each subtask has reached; 'end' when its input has ended.",
+      }),
   })
   .openapi('OperatorMetricGroup');
 
-export const OperatorMetricGroupsSchema = z.object({ data: z.array(OperatorMetricGroupSchema) }).openapi('OperatorMetricGroupCollection');
+export const OperatorMetricGroupsSchema = z
+  .object({ data: z.array(OperatorMetricGroupSchema) })
+  .openapi('OperatorMetricGroupCollection');
 
 export const OutputDataSchema = z
   .object({
@@ -116,15 +146,32 @@ export const OutputDataSchema = z
     subtask_idx: z.int(),
     generation: z.int(),
     timestamps: z.array(micros).openapi({ description: 'When each row was read here.' }),
-    start_id: z.int().openapi({ description: 'Number of the first row among those of this subtask and generation.' }),
-    batch: z.string().openapi({ description: 'The rows, as the text of a JSON array.', example: '[{"id":9007199254740993}]' }),
+    start_id: z
+      .int()
+      .openapi({
+        description: 'Number of the first row among those of this subtask and generation.',
+      }),
+    batch: z
+      .string()
+      .openapi({
+        description: 'The rows, as the text of a JSON array.',
+        example: '[{"id":9007199254740993}]',
+      }),
   })
   .openapi('OutputData');
 
 export const JobParams = PipelineParams.extend({
-  job_id: z.string().min(1).max(64).openapi({ param: { name: 'job_id', in: 'path' }, example: 'job_8sh2LK0qWx' }),
+  job_id: z
+    .string()
+    .min(1)
+    .max(64)
+    .openapi({ param: { name: 'job_id', in: 'path' }, example: 'job_8sh2LK0qWx' }),
 });
 
 export const EpochParams = JobParams.extend({
-  epoch: z.coerce.number().int().min(0).openapi({ param: { name: 'epoch', in: 'path' }, example: 12 }),
+  epoch: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .openapi({ param: { name: 'epoch', in: 'path' }, example: 12 }),
 });

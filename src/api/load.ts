@@ -14,25 +14,39 @@ export async function loadPipeline(services: ApiServices, id: string): Promise<P
 }
 
 /** Throws NOT_FOUND, also when the job is another pipeline's. */
-export async function loadJob(services: ApiServices, id: string, jobId: string): Promise<PipelineAndJob> {
+export async function loadJob(
+  services: ApiServices,
+  id: string,
+  jobId: string,
+): Promise<PipelineAndJob> {
   const found = await loadPipeline(services, id);
   if (found.job.id !== jobId) {
-    throw new EngineError('NOT_FOUND', `pipeline ${id} has no job ${jobId}`, { suggestion: found.job.id });
+    throw new EngineError('NOT_FOUND', `pipeline ${id} has no job ${jobId}`, {
+      suggestion: found.job.id,
+    });
   }
   return found;
 }
 
 /** The `http` table of a pipeline, by its name in any case. Throws NOT_FOUND with the tables there are. */
 export function httpTable(graph: PhysicalGraph, table: string): SourceSpec {
-  const tables = graph.operators.flatMap(({ spec }) => (spec.tag === 'source' && spec.connector.connector === 'http' ? [spec] : []));
-  const found = tables.find((spec) => spec.table === table) ?? tables.find((spec) => spec.table.toLowerCase() === table.toLowerCase());
+  const tables = graph.operators.flatMap(({ spec }) =>
+    spec.tag === 'source' && spec.connector.connector === 'http' ? [spec] : [],
+  );
+  const found =
+    tables.find((spec) => spec.table === table) ??
+    tables.find((spec) => spec.table.toLowerCase() === table.toLowerCase());
   if (found !== undefined) return found;
   const names = [...new Set(tables.map((spec) => spec.table))];
   const suggestion = nearest(table, names) ?? (names.length === 1 ? names[0] : undefined);
   throw new EngineError('NOT_FOUND', `the pipeline has no http table "${table}"`, {
-    hint: names.length === 0 ? "None of its tables takes rows by HTTP: declare one with connector = 'http'." : `Its http tables: ${names.join(', ')}.`,
+    hint:
+      names.length === 0
+        ? "None of its tables takes rows by HTTP: declare one with connector = 'http'."
+        : `Its http tables: ${names.join(', ')}.`,
     ...(suggestion === undefined ? {} : { suggestion }),
   });
 }
 
-export const partitionsOf = (spec: SourceSpec): number => Math.max(1, Number(spec.connector.options['partitions'] ?? 1));
+export const partitionsOf = (spec: SourceSpec): number =>
+  Math.max(1, Number(spec.connector.options['partitions'] ?? 1));

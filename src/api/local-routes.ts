@@ -16,9 +16,20 @@ const OBJECT_BYTES_MAX = 256 * 1024 * 1024;
 const CrashSchema = z
   .object({
     target: z.enum(['leader', 'host', 'log']),
-    index: z.int().min(0).default(0).openapi({ description: 'Of the host, or of the partition of the log.' }),
+    index: z
+      .int()
+      .min(0)
+      .default(0)
+      .openapi({ description: 'Of the host, or of the partition of the log.' }),
     table: z.string().optional().openapi({ description: 'Of the log.' }),
-    at: z.string().min(1).default('now').openapi({ description: 'At which point of its work; of leaders and hosts.', example: 'lineage:publish' }),
+    at: z
+      .string()
+      .min(1)
+      .default('now')
+      .openapi({
+        description: 'At which point of its work; of leaders and hosts.',
+        example: 'lineage:publish',
+      }),
   })
   .openapi('Crash');
 
@@ -29,7 +40,10 @@ const crash = createRoute({
   tags,
   summary: 'Reset an object as the platform would',
   request: { params: PipelineParams, body: jsonBody(CrashSchema) },
-  responses: { 200: json(z.object({ generation: z.int() }), 'It is reset, or will be when it gets there.'), ...problems(400, 404, 503) },
+  responses: {
+    200: json(z.object({ generation: z.int() }), 'It is reset, or will be when it gets there.'),
+    ...problems(400, 404, 503),
+  },
 });
 
 const objects = createRoute({
@@ -41,7 +55,12 @@ const objects = createRoute({
   request: { query: z.object({ prefix: z.string().default(''), after: z.string().default('') }) },
   responses: {
     200: json(
-      z.object({ objects: z.array(z.object({ key: z.string(), size: z.int() })), truncated: z.boolean() }).openapi('ObjectPage'),
+      z
+        .object({
+          objects: z.array(z.object({ key: z.string(), size: z.int() })),
+          truncated: z.boolean(),
+        })
+        .openapi('ObjectPage'),
       'A page; go on with after set to the last key.',
     ),
     ...problems(404),
@@ -69,7 +88,13 @@ const putContent = createRoute({
   tags,
   summary: 'Write an object, to have example data',
   request: { query: KeyQuery, body: { required: true, content: bytes } },
-  responses: { 200: json(z.object({ key: z.string(), size: z.int() }).openapi('StoredObject'), 'It is written.'), ...problems(400, 404, 413) },
+  responses: {
+    200: json(
+      z.object({ key: z.string(), size: z.int() }).openapi('StoredObject'),
+      'It is written.',
+    ),
+    ...problems(400, 404, 413),
+  },
 });
 
 export function addLocalRoutes(api: Api): void {
@@ -82,8 +107,14 @@ export function addLocalRoutes(api: Api): void {
       const spec = httpTable(graphOf(pipeline), table ?? '');
       await local.crash(pipeline.id, { tag: 'log', table: spec.table, index });
     } else {
-      if (generation === 0) throw new EngineError('NOT_RUNNING', `pipeline ${pipeline.id} has no generation yet`);
-      await local.crash(pipeline.id, target === 'leader' ? { tag: 'leader', generation, at } : { tag: 'host', generation, index, at });
+      if (generation === 0)
+        throw new EngineError('NOT_RUNNING', `pipeline ${pipeline.id} has no generation yet`);
+      await local.crash(
+        pipeline.id,
+        target === 'leader'
+          ? { tag: 'leader', generation, at }
+          : { tag: 'host', generation, index, at },
+      );
     }
     return c.json({ generation }, 200);
   });
@@ -95,7 +126,10 @@ export function addLocalRoutes(api: Api): void {
     const { key } = c.req.valid('query');
     const object = await localOf(c.env).object(key);
     if (object === null) throw new EngineError('NOT_FOUND', `there is no object ${key}`);
-    const headers = { 'content-type': 'application/octet-stream', 'content-length': String(object.size) };
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'content-length': String(object.size),
+    };
     return new Response(object.body, { headers }) as never;
   });
   api.openapi(putContent, async (c) => {
@@ -109,6 +143,7 @@ export function addLocalRoutes(api: Api): void {
 
 /** Elsewhere these routes do not exist. */
 function localOf({ local }: ApiServices): LocalServices {
-  if (local === null) throw new EngineError('NOT_FOUND', "this route exists only on one's own machine");
+  if (local === null)
+    throw new EngineError('NOT_FOUND', "this route exists only on one's own machine");
   return local;
 }

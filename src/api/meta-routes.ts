@@ -12,7 +12,10 @@ const OptionSchema = z
     type: z.enum(['text', 'integer', 'number', 'boolean', 'duration', 'bytes', 'choice']),
     choices: z.array(z.string()).optional(),
     required: z.boolean(),
-    default: z.union([z.string(), z.number(), z.boolean()]).nullable().openapi({ description: 'Durations in milliseconds.' }),
+    default: z
+      .union([z.string(), z.number(), z.boolean()])
+      .nullable()
+      .openapi({ description: 'Durations in milliseconds.' }),
     description: z.string(),
     for: z.enum(['source', 'sink', 'both']),
   })
@@ -26,11 +29,15 @@ const ConnectorSchema = z
     enabled: z.boolean(),
     source: z.boolean(),
     sink: z.boolean(),
-    custom_schemas: z.boolean().openapi({ description: 'Whether its tables declare their columns.' }),
+    custom_schemas: z
+      .boolean()
+      .openapi({ description: 'Whether its tables declare their columns.' }),
     testing: z.boolean(),
     hidden: z.boolean(),
     table_config: z.string().openapi({ description: 'JSON schema of its options, as text.' }),
-    exactly_once: z.boolean().openapi({ description: 'As a sink: rows become visible only by commit.' }),
+    exactly_once: z
+      .boolean()
+      .openapi({ description: 'As a sink: rows become visible only by commit.' }),
     formats: z.array(z.string()),
     options: z.array(OptionSchema),
   })
@@ -42,7 +49,12 @@ const ping = createRoute({
   operationId: 'ping',
   tags: ['meta'],
   summary: 'Whether the server is there',
-  responses: { 200: { description: 'It is.', content: { 'text/plain': { schema: z.string().openapi({ example: 'Pong' }) } } } },
+  responses: {
+    200: {
+      description: 'It is.',
+      content: { 'text/plain': { schema: z.string().openapi({ example: 'Pong' }) } },
+    },
+  },
 });
 
 const connectors = createRoute({
@@ -51,7 +63,13 @@ const connectors = createRoute({
   operationId: 'getConnectors',
   tags: ['meta'],
   summary: 'The connectors and their options',
-  responses: { 200: json(z.object({ data: z.array(ConnectorSchema) }).openapi('ConnectorCollection'), 'Every connector.'), ...problems() },
+  responses: {
+    200: json(
+      z.object({ data: z.array(ConnectorSchema) }).openapi('ConnectorCollection'),
+      'Every connector.',
+    ),
+    ...problems(),
+  },
 });
 
 export function addMetaRoutes(api: Api): void {
@@ -99,7 +117,11 @@ const JSON_TYPES: Record<OptionDeclaration['type'], string> = {
 function jsonSchemaOf(options: readonly OptionDeclaration[]): Record<string, unknown> {
   const properties = options.map(({ name, type, choices, doc }) => [
     name,
-    { type: JSON_TYPES[type], description: doc, ...(choices === undefined ? {} : { enum: choices }) },
+    {
+      type: JSON_TYPES[type],
+      description: doc,
+      ...(choices === undefined ? {} : { enum: choices }),
+    },
   ]);
   return {
     type: 'object',

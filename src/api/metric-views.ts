@@ -20,16 +20,25 @@ const VALUES: Record<MetricName, (metrics: OperatorMetrics) => number> = {
   state_rows: (metrics) => metrics.stateRows,
 };
 
-export function metricGroups(graph: PhysicalGraph, metrics: readonly OperatorMetrics[], nowMs: number): z.infer<typeof OperatorMetricGroupSchema>[] {
+export function metricGroups(
+  graph: PhysicalGraph,
+  metrics: readonly OperatorMetrics[],
+  nowMs: number,
+): z.infer<typeof OperatorMetricGroupSchema>[] {
   return graph.operators.map(({ id }, index) => {
-    const ofOperator = metrics.filter((candidate) => candidate.operator === id).sort((left, right) => left.subtask - right.subtask);
+    const ofOperator = metrics
+      .filter((candidate) => candidate.operator === id)
+      .sort((left, right) => left.subtask - right.subtask);
     const names = Object.entries(VALUES) as [MetricName, (metrics: OperatorMetrics) => number][];
     return {
       node_id: index + 1,
       operator_id: id,
       metric_groups: names.map(([name, value]) => ({
         name,
-        subtasks: ofOperator.map((subtask) => ({ index: subtask.subtask, metrics: [{ time: microsOf(nowMs), value: value(subtask) }] })),
+        subtasks: ofOperator.map((subtask) => ({
+          index: subtask.subtask,
+          metrics: [{ time: microsOf(nowMs), value: value(subtask) }],
+        })),
       })),
       watermarks: ofOperator.map(({ subtask, watermark }) => ({ index: subtask, watermark })),
     };

@@ -19,7 +19,10 @@ const output = createRoute({
     'Each event is an OutputData; `batch` holds the rows with their exact digits. Goes on across generations and ends when the job is at rest. It shows the newest rows; what must not be missed belongs into another sink.',
   request: { params: JobParams },
   responses: {
-    200: { description: 'Events until the job is at rest.', content: { 'text/event-stream': { schema: OutputDataSchema } } },
+    200: {
+      description: 'Events until the job is at rest.',
+      content: { 'text/event-stream': { schema: OutputDataSchema } },
+    },
     ...problems(400, 404),
   },
 });
@@ -29,9 +32,15 @@ export function addOutputRoute(api: Api): void {
     const { id, job_id: jobId } = c.req.valid('param');
     const found = await loadJob(c.env, id, jobId);
     if (previewSubtasks(found).length === 0) {
-      throw new EngineError('INVALID_REQUEST', 'the job has no preview sink', { hint: 'A bare SELECT in the query makes one.' });
+      throw new EngineError('INVALID_REQUEST', 'the job has no preview sink', {
+        hint: 'A bare SELECT in the query makes one.',
+      });
     }
-    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no' };
+    const headers = {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    };
     return new Response(eventStream(c.env, id), { headers }) as never;
   });
 }
@@ -42,7 +51,11 @@ function eventStream(services: ApiServices, pipelineId: string): ReadableStream<
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const emit = (text: string): void => controller.enqueue(encoder.encode(text));
-      const follower = new OutputFollower(services, () => getPipeline(services.database, pipelineId), emit);
+      const follower = new OutputFollower(
+        services,
+        () => getPipeline(services.database, pipelineId),
+        emit,
+      );
       close = () => follower.close();
       emit(': following\n\n');
       follower.run().then(

@@ -22,12 +22,20 @@ const KEEP_ALIVE_MS = 15_000;
 export function previewSubtasks({ pipeline }: PipelineAndJob): PreviewSubtask[] {
   return graphOf(pipeline).operators.flatMap(({ id, spec, parallelism }) => {
     if (spec.tag !== 'sink' || spec.connector.connector !== 'preview') return [];
-    return Array.from({ length: parallelism ?? pipeline.parallelism }, (_, subtask) => ({ operator: id, subtask }));
+    return Array.from({ length: parallelism ?? pipeline.parallelism }, (_, subtask) => ({
+      operator: id,
+      subtask,
+    }));
   });
 }
 
 /** One event: the page's rows as `OutputData`. */
-export function outputEvent(source: PreviewSubtask, generation: number, page: TailPage, nowMs: number): string {
+export function outputEvent(
+  source: PreviewSubtask,
+  generation: number,
+  page: TailPage,
+  nowMs: number,
+): string {
   const data = {
     operator_id: source.operator,
     subtask_idx: source.subtask,
@@ -40,7 +48,8 @@ export function outputEvent(source: PreviewSubtask, generation: number, page: Ta
 }
 
 /** Some clients take these for line ends; as escapes they mean the same. */
-const oneLine = (json: string): string => json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+const oneLine = (json: string): string =>
+  json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 
 type Emit = (text: string) => void;
 
@@ -97,7 +106,8 @@ export class OutputFollower {
     if (job.generation === 0) return;
     for (const source of previewSubtasks(found)) {
       const key = `${job.generation}/${source.operator}/${source.subtask}`;
-      if (!this.#readers.has(key)) this.#readers.set(key, this.#read(pipeline.id, job.generation, source));
+      if (!this.#readers.has(key))
+        this.#readers.set(key, this.#read(pipeline.id, job.generation, source));
     }
   }
 
@@ -117,7 +127,8 @@ export class OutputFollower {
         continue;
       }
       if (this.#closed) return;
-      if (page.rows.length > 0) this.#emit(outputEvent(source, generation, page, this.#services.nowMs()));
+      if (page.rows.length > 0)
+        this.#emit(outputEvent(source, generation, page, this.#services.nowMs()));
       else if (last) return;
       after = page.next;
     }

@@ -3,7 +3,13 @@ import { createRoute, type z } from '@hono/zod-openapi';
 import { EngineError } from '../base/errors.ts';
 import { makeId } from '../base/ids.ts';
 import { LIMITS } from '../base/limits.ts';
-import { createPipeline, deletePipeline, listPipelines, updateDesired } from '../catalog/pipelines.ts';
+import {
+  createPipeline,
+  deletePipeline,
+  getPipeline,
+  listPipelines,
+  updateDesired,
+} from '../catalog/pipelines.ts';
 import type { PipelineAndJob } from '../catalog/schema.ts';
 import { DECLARATIONS } from '../connectors/declarations.ts';
 import { viewGraph } from '../graph/graph-view.ts';
@@ -37,7 +43,10 @@ const create = createRoute({
   tags,
   summary: 'Create a pipeline and start it',
   request: { body: jsonBody(PipelinePostSchema) },
-  responses: { 200: json(PipelineSchema, 'The pipeline; its job is starting.'), ...problems(400, 413) },
+  responses: {
+    200: json(PipelineSchema, 'The pipeline; its job is starting.'),
+    ...problems(400, 413),
+  },
 });
 
 const put = createRoute({
@@ -47,7 +56,10 @@ const put = createRoute({
   tags,
   summary: 'Create a pipeline under an id of your own',
   request: { params: PipelineParams, body: jsonBody(PipelinePostSchema) },
-  responses: { 200: json(PipelineSchema, 'The pipeline; its job is starting.'), ...problems(400, 413) },
+  responses: {
+    200: json(PipelineSchema, 'The pipeline; its job is starting.'),
+    ...problems(400, 413, 503),
+  },
 });
 
 const list = createRoute({
@@ -76,9 +88,13 @@ const patch = createRoute({
   operationId: 'patchPipeline',
   tags,
   summary: 'Stop, start, rescale or rename a pipeline',
-  description: 'A new parallelism or checkpoint interval takes effect by a restart from a checkpoint.',
+  description:
+    'A new parallelism or checkpoint interval takes effect by a restart from a checkpoint.',
   request: { params: PipelineParams, body: jsonBody(PipelinePatchSchema) },
-  responses: { 200: json(PipelineSchema, 'The pipeline; the change is under way.'), ...problems(400, 404, 409) },
+  responses: {
+    200: json(PipelineSchema, 'The pipeline; the change is under way.'),
+    ...problems(400, 404, 409),
+  },
 });
 
 const restart = createRoute({
@@ -87,8 +103,14 @@ const restart = createRoute({
   operationId: 'restartPipeline',
   tags,
   summary: 'Restart a pipeline, with its state or without',
-  request: { params: PipelineParams, body: { ...jsonBody(PipelineRestartSchema), required: false } },
-  responses: { 200: json(PipelineSchema, 'The pipeline; the restart is under way.'), ...problems(400, 404) },
+  request: {
+    params: PipelineParams,
+    body: { ...jsonBody(PipelineRestartSchema), required: false },
+  },
+  responses: {
+    200: json(PipelineSchema, 'The pipeline; the restart is under way.'),
+    ...problems(400, 404),
+  },
 });
 
 const remove = createRoute({
@@ -108,23 +130,46 @@ const validate = createRoute({
   tags,
   summary: 'Check a query and show its plan',
   request: { body: jsonBody(ValidateQuerySchema) },
-  responses: { 200: json(ValidationSchema, 'The plan, or everything that is wrong.'), ...problems(400) },
+  responses: {
+    200: json(ValidationSchema, 'The plan, or everything that is wrong.'),
+    ...problems(400),
+  },
 });
 
 export function addPipelineRoutes(api: Api, ingest: Ingest): void {
   api.openapi(validate, (c) => {
     const { query, parallelism, default_sink: defaultSink } = c.req.valid('json');
-    const { graph, errors, warnings, logical, physical } = planSql(query, DECLARATIONS, { defaultSink, parallelism });
-    return c.json({ ...(graph === null ? {} : { graph: viewGraph(graph, parallelism) }), errors, warnings, logical, physical }, 200);
+    const { graph, errors, warnings, logical, physical } = planSql(query, DECLARATIONS, {
+      defaultSink,
+      parallelism,
+    });
+    return c.json(
+      {
+        ...(graph === null ? {} : { graph: viewGraph(graph, parallelism) }),
+        errors,
+        warnings,
+        logical,
+        physical,
+      },
+      200,
+    );
   });
-  api.openapi(create, async (c) => c.json(await start(c.env, makeId('pl', c.env.randomBytes(10)), c.req.valid('json')), 200));
-  api.openapi(put, async (c) => c.json(await start(c.env, c.req.valid('param').id, c.req.valid('json')), 200));
+  api.openapi(create, async (c) =>
+    c.json(await start(c.env, makeId('pl', c.env.randomBytes(10)), c.req.valid('json')), 200),
+  );
+  api.openapi(put, async (c) => {
+    const { id } = c.req.valid('param');
+    await refuseUsedId(c.env, id);
+    return c.json(await start(c.env, id, c.req.valid('json')), 200);
+  });
   api.openapi(list, async (c) => {
     const { limit, starting_after: after } = c.req.valid('query');
     const page = await listPipelines(c.env.database, { limit, after: after ?? null });
     return c.json({ data: page.pipelines.map(pipelineView), hasMore: page.more }, 200);
   });
-  api.openapi(get, async (c) => c.json(pipelineView(await loadPipeline(c.env, c.req.valid('param').id)), 200));
+  api.openapi(get, async (c) =>
+    c.json(pipelineView(await loadPipeline(c.env, c.req.valid('param').id)), 200),
+  );
   api.openapi(patch, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
     for (const change of changesOf(found, c.req.valid('json'), () => nonce(c.env))) {
@@ -136,7 +181,12 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
     const { pipeline } = await loadPipeline(c.env, c.req.valid('param').id);
     const { force = false, ignore_state: reset = false } = c.req.valid('json') ?? {};
     const mode = force ? 'immediate' : 'checkpoint';
-    await updateDesired(c.env.database, pipeline.id, { tag: 'restart', mode, reset, nonce: nonce(c.env) }, c.env.nowMs());
+    await updateDesired(
+      c.env.database,
+      pipeline.id,
+      { tag: 'restart', mode, reset, nonce: nonce(c.env) },
+      c.env.nowMs(),
+    );
     return c.json(await reconciled(c.env, pipeline.id), 200);
   });
   api.openapi(remove, async (c) => {
@@ -150,12 +200,22 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
 const nonce = (services: ApiServices): string => makeId('jlm', services.randomBytes(10));
 
 async function start(services: ApiServices, id: string, post: z.infer<typeof PipelinePostSchema>) {
-  const { name, query, parallelism, checkpoint_interval_micros: interval, default_sink: defaultSink } = post;
+  const {
+    name,
+    query,
+    parallelism,
+    checkpoint_interval_micros: interval,
+    default_sink: defaultSink,
+  } = post;
   const { graph, errors } = planSql(query, DECLARATIONS, { defaultSink });
   const [first] = errors;
   if (first !== undefined) throw refusal(first, errors);
-  if (graph === null) throw new EngineError('INTERNAL', 'the query has neither a plan nor an error');
-  const settings = settingsOf({ ...(post.batch_rows === undefined ? {} : { batch_rows: post.batch_rows }), ...post.settings });
+  if (graph === null)
+    throw new EngineError('INTERNAL', 'the query has neither a plan nor an error');
+  const settings = settingsOf({
+    ...(post.batch_rows === undefined ? {} : { batch_rows: post.batch_rows }),
+    ...post.settings,
+  });
   const created = await createPipeline(services.database, {
     id,
     jobId: makeId('job', services.randomBytes(10)),
@@ -169,8 +229,25 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     tags: post.tags,
     nowMs: services.nowMs(),
   });
-  if (created === 'exists') throw new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`);
+  if (created === 'exists')
+    throw new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`);
   return await reconciled(services, id);
+}
+
+/** The objects of a deleted pipeline's generations live on under its id, at their ends: another pipeline must not meet them. */
+async function refuseUsedId(services: ApiServices, id: string): Promise<void> {
+  if ((await getPipeline(services.database, id)) !== null)
+    throw new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`);
+  const first = await services.leaderStatus(id, 1);
+  if (first === null)
+    throw new EngineError(
+      'NOT_RUNNING',
+      `whether the id ${id} was used before cannot be found out now`,
+    );
+  if (first.generation === 0) return;
+  throw new EngineError('INVALID_REQUEST', `the id ${id} was that of a pipeline that is deleted`, {
+    hint: 'Choose another id, or let POST make one.',
+  });
 }
 
 /** The pipeline after the controller has looked at it; what it could not do now it does within a minute. */
@@ -186,15 +263,21 @@ async function reconciled(services: ApiServices, id: string) {
 async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob): Promise<void> {
   const deleted = await deletePipeline(services.database, pipeline.id);
   if (deleted === 'running') {
-    throw new EngineError('INVALID_REQUEST', `pipeline ${pipeline.id} is ${job.state}: only a pipeline at rest can be deleted`, {
-      hint: 'Stop it first: PATCH with {"stop": "checkpoint"}, or "immediate", and wait until it is Stopped.',
-    });
+    throw new EngineError(
+      'INVALID_REQUEST',
+      `pipeline ${pipeline.id} is ${job.state}: only a pipeline at rest can be deleted`,
+      {
+        hint: 'Stop it first: PATCH with {"stop": "checkpoint"}, or "immediate", and wait until it is Stopped.',
+      },
+    );
   }
   const logs = new Map<string, number>();
   for (const { spec } of graphOf(pipeline).operators) {
-    if (spec.tag === 'source' && spec.connector.connector === 'http') logs.set(spec.table, partitionsOf(spec));
+    if (spec.tag === 'source' && spec.connector.connector === 'http')
+      logs.set(spec.table, partitionsOf(spec));
   }
   for (const [table, partitions] of logs) {
-    for (let partition = 0; partition < partitions; partition++) await services.log(pipeline.id, table, partition).destroy();
+    for (let partition = 0; partition < partitions; partition++)
+      await services.log(pipeline.id, table, partition).destroy();
   }
 }

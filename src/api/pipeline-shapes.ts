@@ -7,7 +7,11 @@ export const STOP_MODES = ['none', 'checkpoint', 'graceful', 'immediate', 'force
 
 const name = z.string().trim().min(1).max(200).openapi({ example: 'delays per airport' });
 
-const parallelism = z.int().min(1).max(LIMITS.parallelismMax).openapi({ description: 'Subtasks of every operator.', example: 2 });
+const parallelism = z
+  .int()
+  .min(1)
+  .max(LIMITS.parallelismMax)
+  .openapi({ description: 'Subtasks of every operator.', example: 2 });
 
 const checkpointInterval = z
   .int()
@@ -34,18 +38,32 @@ export const SettingsSchema = z
     redo_timeout_ms: milliseconds.optional(),
     leader_alarm_ms: milliseconds.optional(),
     checkpoints_kept: z.int().min(1).max(1000).optional(),
-    state_bytes_max: z.int().min(1024 * 1024).max(LIMITS.stateBytesMax).optional(),
+    state_bytes_max: z
+      .int()
+      .min(1024 * 1024)
+      .max(LIMITS.stateBytesMax)
+      .optional(),
   })
   .openapi('PipelineSettings');
 
 export const PipelinePostSchema = z
   .object({
     name,
-    query: z.string().openapi({ example: 'CREATE TABLE ev (id BIGINT) WITH (connector = \'http\', format = \'json\', type = \'source\');\nSELECT id FROM ev;' }),
+    query: z
+      .string()
+      .openapi({
+        example:
+          "CREATE TABLE ev (id BIGINT) WITH (connector = 'http', format = 'json', type = 'source');\nSELECT id FROM ev;",
+      }),
     parallelism: parallelism.default(1),
-    checkpoint_interval_micros: checkpointInterval.default(LIMITS.checkpointIntervalDefaultMs * 1000),
+    checkpoint_interval_micros: checkpointInterval.default(
+      LIMITS.checkpointIntervalDefaultMs * 1000,
+    ),
     tags: tags.default({}),
-    default_sink: z.enum(['preview', 'stdout']).default('preview').openapi({ description: 'Where a bare SELECT writes.' }),
+    default_sink: z
+      .enum(['preview', 'stdout'])
+      .default('preview')
+      .openapi({ description: 'Where a bare SELECT writes.' }),
     batch_rows: batchRows.optional().openapi({ description: 'The same as settings.batch_rows.' }),
     settings: SettingsSchema.default({}),
   })
@@ -55,7 +73,10 @@ export const PipelinePatchSchema = z
   .object({
     name: name.optional(),
     tags: tags.optional(),
-    stop: z.enum(STOP_MODES).optional().openapi({ description: 'none starts it; the others stop it.' }),
+    stop: z
+      .enum(STOP_MODES)
+      .optional()
+      .openapi({ description: 'none starts it; the others stop it.' }),
     parallelism: parallelism.optional(),
     checkpoint_interval_micros: checkpointInterval.optional(),
   })
@@ -64,18 +85,40 @@ export const PipelinePatchSchema = z
 export const PipelineRestartSchema = z
   .object({
     force: z.boolean().default(false).openapi({ description: 'Without a last checkpoint.' }),
-    ignore_state: z.boolean().default(false).openapi({ description: 'From the last source offsets, with empty state.' }),
+    ignore_state: z
+      .boolean()
+      .default(false)
+      .openapi({ description: 'From the last source offsets, with empty state.' }),
   })
   .openapi('PipelineRestart');
 
 export const ValidateQuerySchema = z
-  .object({ query: z.string(), parallelism: parallelism.default(1), default_sink: z.enum(['preview', 'stdout']).default('preview') })
+  .object({
+    query: z.string(),
+    parallelism: parallelism.default(1),
+    default_sink: z.enum(['preview', 'stdout']).default('preview'),
+  })
   .openapi('ValidateQuery');
 
 export const GraphSchema = z
   .object({
-    nodes: z.array(z.object({ node_id: z.int(), operator: z.string(), description: z.string(), parallelism: z.int() })),
-    edges: z.array(z.object({ src_id: z.int(), dest_id: z.int(), key_type: z.string(), value_type: z.string(), edge_type: z.string() })),
+    nodes: z.array(
+      z.object({
+        node_id: z.int(),
+        operator: z.string(),
+        description: z.string(),
+        parallelism: z.int(),
+      }),
+    ),
+    edges: z.array(
+      z.object({
+        src_id: z.int(),
+        dest_id: z.int(),
+        key_type: z.string(),
+        value_type: z.string(),
+        edge_type: z.string(),
+      }),
+    ),
   })
   .openapi('PipelineGraph');
 
@@ -84,12 +127,17 @@ export const SinkSchema = z
     operator_id: z.string(),
     table: z.string(),
     connector: z.string(),
-    path: z.string().nullable().openapi({ description: 'Where the rows go, of connectors with a path.' }),
+    path: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Where the rows go, of connectors with a path.' }),
     updating: z.boolean().openapi({ description: 'Whether rows may be taken back.' }),
   })
   .openapi('PipelineSink');
 
-export const ColumnSchema = z.object({ name: z.string(), type: z.string(), required: z.boolean() }).openapi('Column');
+export const ColumnSchema = z
+  .object({ name: z.string(), type: z.string(), required: z.boolean() })
+  .openapi('Column');
 
 export const SourceSchema = z
   .object({
@@ -97,7 +145,10 @@ export const SourceSchema = z
     table: z.string(),
     connector: z.string(),
     columns: z.array(ColumnSchema),
-    rows_url: z.string().nullable().openapi({ description: 'Where rows are posted, of http tables.' }),
+    rows_url: z
+      .string()
+      .nullable()
+      .openapi({ description: 'Where rows are posted, of http tables.' }),
   })
   .openapi('PipelineSource');
 
@@ -126,7 +177,10 @@ export const PipelineSchema = z
     stop: z.enum(STOP_MODES).openapi({ description: 'none: it is wanted to run.' }),
     created_at: z.int(),
     state: z.enum(JOB_STATES).openapi({ description: 'Of its job.' }),
-    action: z.enum(STOP_MODES).nullable().openapi({ description: 'The stop mode of the next sensible action; null: wait.' }),
+    action: z
+      .enum(STOP_MODES)
+      .nullable()
+      .openapi({ description: 'The stop mode of the next sensible action; null: wait.' }),
     action_text: z.string(),
     action_in_progress: z.boolean(),
     graph: GraphSchema,
@@ -139,7 +193,9 @@ export const PipelineSchema = z
   })
   .openapi('Pipeline');
 
-export const PipelinePageSchema = z.object({ data: z.array(PipelineSchema), hasMore: z.boolean() }).openapi('PipelinePage');
+export const PipelinePageSchema = z
+  .object({ data: z.array(PipelineSchema), hasMore: z.boolean() })
+  .openapi('PipelinePage');
 
 export const ValidationSchema = z
   .object({
@@ -151,11 +207,20 @@ export const ValidationSchema = z
   })
   .openapi('QueryValidationResult');
 
-export const PipelineIdSchema = z.string().min(1).max(64).regex(/^[A-Za-z0-9_-]+$/, 'may hold letters, digits, _ and - only');
+export const PipelineIdSchema = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[A-Za-z0-9_-]+$/, 'may hold letters, digits, _ and - only');
 
-export const PipelineParams = z.object({ id: PipelineIdSchema.openapi({ param: { name: 'id', in: 'path' }, example: 'pl_5bY2kd81Qz' }) });
+export const PipelineParams = z.object({
+  id: PipelineIdSchema.openapi({ param: { name: 'id', in: 'path' }, example: 'pl_5bY2kd81Qz' }),
+});
 
 export const PageQuery = z.object({
-  starting_after: z.string().optional().openapi({ description: 'Id of the last entry of the page before.' }),
+  starting_after: z
+    .string()
+    .optional()
+    .openapi({ description: 'Id of the last entry of the page before.' }),
   limit: z.coerce.number().int().min(1).max(100).default(10),
 });

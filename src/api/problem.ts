@@ -8,7 +8,14 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { EngineError, ERROR_CODES, type ErrorCode, type ErrorDomain, type ErrorReport, reportOf } from '../base/errors.ts';
+import {
+  EngineError,
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDomain,
+  type ErrorReport,
+  reportOf,
+} from '../base/errors.ts';
 
 /** Codes whose status is not that of their domain. */
 const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -20,7 +27,11 @@ const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   NOT_RUNNING: 503,
 };
 
-const STATUS_OF_DOMAIN: Record<ErrorDomain, ContentfulStatusCode> = { user: 400, external: 503, internal: 500 };
+const STATUS_OF_DOMAIN: Record<ErrorDomain, ContentfulStatusCode> = {
+  user: 400,
+  external: 503,
+  internal: 500,
+};
 
 /** When to try again, for answers that say so. */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { BACKPRESSURE: 5, NOT_RUNNING: 1 };
@@ -55,7 +66,8 @@ export const ProblemSchema = z
 
 export type Problem = z.infer<typeof ProblemSchema>;
 
-export const statusOf = (code: ErrorCode): ContentfulStatusCode => STATUS[code] ?? STATUS_OF_DOMAIN[ERROR_CODES[code].domain];
+export const statusOf = (code: ErrorCode): ContentfulStatusCode =>
+  STATUS[code] ?? STATUS_OF_DOMAIN[ERROR_CODES[code].domain];
 
 export function problemOf(report: ErrorReport): Problem {
   const { message, ...rest } = report;
@@ -79,7 +91,8 @@ export const refusal = (report: ErrorReport, errors: readonly ErrorReport[]): HT
 export function answerError(thrown: unknown): Response {
   if (thrown instanceof HTTPException) {
     if (thrown.res !== undefined) return thrown.res;
-    if (thrown.status < 500) return problemResponse(new EngineError('INVALID_REQUEST', lowerFirst(thrown.message)).report);
+    if (thrown.status < 500)
+      return problemResponse(new EngineError('INVALID_REQUEST', lowerFirst(thrown.message)).report);
   }
   return problemResponse(reportOf(thrown));
 }
@@ -89,11 +102,21 @@ const lowerFirst = (text: string): string => text.slice(0, 1).toLowerCase() + te
 /** Turns what the schema of a request found into one error; used for every route. */
 export function refuseInvalid(result: { success: boolean; error?: z.core.$ZodError }): void {
   if (result.success || result.error === undefined) return;
-  const issues = result.error.issues.map(({ path, message }) => ({ name: path.join('.'), message }));
+  const issues = result.error.issues.map(({ path, message }) => ({
+    name: path.join('.'),
+    message,
+  }));
   const [first] = issues;
-  const message = first === undefined ? 'the request is not valid' : `${first.name === '' ? 'the request' : first.name}: ${lowerFirst(first.message)}`;
+  const message =
+    first === undefined
+      ? 'the request is not valid'
+      : `${first.name === '' ? 'the request' : first.name}: ${lowerFirst(first.message)}`;
   const others = issues.slice(1).map(({ name, message: text }) => `${name}: ${lowerFirst(text)}`);
-  throw new EngineError('INVALID_REQUEST', message, others.length === 0 ? {} : { detail: others.join('; ') });
+  throw new EngineError(
+    'INVALID_REQUEST',
+    message,
+    others.length === 0 ? {} : { detail: others.join('; ') },
+  );
 }
 
 export const notFound = (c: Context): Response =>
@@ -117,5 +140,12 @@ const DESCRIPTIONS: Record<number, string> = {
 };
 
 /** Documents the problems a route may answer with. */
-export const problems = (...statuses: number[]): Record<number, { description: string; content: typeof problemContent.content }> =>
-  Object.fromEntries([...statuses, 500].map((status) => [status, { description: DESCRIPTIONS[status] ?? 'A problem.', ...problemContent }]));
+export const problems = (
+  ...statuses: number[]
+): Record<number, { description: string; content: typeof problemContent.content }> =>
+  Object.fromEntries(
+    [...statuses, 500].map((status) => [
+      status,
+      { description: DESCRIPTIONS[status] ?? 'A problem.', ...problemContent },
+    ]),
+  );

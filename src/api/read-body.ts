@@ -14,17 +14,27 @@ export async function readBody(request: Request, bytesMax: number): Promise<Uint
     case 'x-gzip':
       return await decompress(request.body, bytesMax);
     default:
-      throw new EngineError('INVALID_REQUEST', `content-encoding ${encoding} is not supported`, { suggestion: 'gzip' });
+      throw new EngineError('INVALID_REQUEST', `content-encoding ${encoding} is not supported`, {
+        suggestion: 'gzip',
+      });
   }
 }
 
 async function decompress(body: ReadableStream<Uint8Array>, bytesMax: number): Promise<Uint8Array> {
-  const gunzip = new DecompressionStream('gzip') as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
+  const gunzip = new DecompressionStream('gzip') as unknown as ReadableWritablePair<
+    Uint8Array,
+    Uint8Array
+  >;
   try {
     return await collect(body.pipeThrough(gunzip), bytesMax);
   } catch (thrown) {
     if (thrown instanceof EngineError) throw thrown;
-    throw new EngineError('INVALID_REQUEST', 'the body is not the gzip data that content-encoding says', {}, thrown);
+    throw new EngineError(
+      'INVALID_REQUEST',
+      'the body is not the gzip data that content-encoding says',
+      {},
+      thrown,
+    );
   }
 }
 
@@ -53,4 +63,6 @@ async function collect(stream: ReadableStream<Uint8Array>, bytesMax: number): Pr
 }
 
 const tooLarge = (bytesMax: number): EngineError =>
-  new EngineError('BODY_TOO_LARGE', `the body is larger than ${bytesMax} bytes`, { hint: 'Send the rows in several requests.' });
+  new EngineError('BODY_TOO_LARGE', `the body is larger than ${bytesMax} bytes`, {
+    hint: 'Send the rows in several requests.',
+  });

@@ -8,11 +8,23 @@
 import { EngineError } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { DecodeError, JsonDecoder } from '../formats/json-decoder.ts';
-import { CLOSE_BRACKET, COMMA, DOUBLE_QUOTE, LF, OPEN_BRACKET, skipSpace, skipValue, SPACE } from '../formats/json-grammar.ts';
+import {
+  CLOSE_BRACKET,
+  COMMA,
+  DOUBLE_QUOTE,
+  LF,
+  OPEN_BRACKET,
+  skipSpace,
+  skipValue,
+  SPACE,
+} from '../formats/json-grammar.ts';
 import { failure } from '../formats/json-strings.ts';
 
 /** A refused row; `raw` is the beginning of its text. */
-export type RefusedRow = Pick<DecodeError, 'code' | 'column' | 'expected' | 'message'> & { index: number; raw: string };
+export type RefusedRow = Pick<DecodeError, 'code' | 'column' | 'expected' | 'message'> & {
+  index: number;
+  raw: string;
+};
 
 export type UnknownField = { index: number; column: string };
 
@@ -42,7 +54,8 @@ export function ndjsonOf(body: Uint8Array): Uint8Array {
   return text[start] === OPEN_BRACKET ? linesOfArray(text, start) : text;
 }
 
-const isSpace = (byte: number): boolean => byte === SPACE || (byte >= 9 && byte <= 13 && byte !== 11 && byte !== 12);
+const isSpace = (byte: number): boolean =>
+  byte === SPACE || (byte >= 9 && byte <= 13 && byte !== 11 && byte !== 12);
 
 /** The array that starts at `start`, its own brackets and commas replaced by line feeds. */
 function linesOfArray(text: Uint8Array, start: number): Uint8Array {
@@ -96,7 +109,7 @@ export function takeRows(decoder: JsonDecoder, ndjson: Uint8Array): TakenRows {
   let seen = 0;
   const rejected: RefusedRow[] = [];
   const unknown: UnknownField[] = [];
-  for (let position = 0, sliceBytes = SLICE_BYTES; position < ndjson.length; ) {
+  for (let position = 0, sliceBytes = SLICE_BYTES; position < ndjson.length;) {
     const to = Math.min(position + sliceBytes, ndjson.length);
     const result = decoder.decode(ndjson, position, to, LIMITS.batchRowsMax, to === ndjson.length);
     const { lineRanges } = result;
@@ -120,12 +133,22 @@ export function takeRows(decoder: JsonDecoder, ndjson: Uint8Array): TakenRows {
   return { ndjson: kept.subarray(0, size), accepted, rejected, unknown };
 }
 
-function refused({ rowIndex, start, end, code, column, expected, message }: DecodeError, seen: number, ndjson: Uint8Array): RefusedRow {
-  const raw = new TextDecoder().decode(ndjson.subarray(start, Math.min(end, start + RAW_BYTES_MAX)));
+function refused(
+  { rowIndex, start, end, code, column, expected, message }: DecodeError,
+  seen: number,
+  ndjson: Uint8Array,
+): RefusedRow {
+  const raw = new TextDecoder().decode(
+    ndjson.subarray(start, Math.min(end, start + RAW_BYTES_MAX)),
+  );
   return { index: seen + rowIndex, code, column, expected, message, raw };
 }
 
 const tooManyRefused = (rejected: readonly RefusedRow[]): EngineError =>
-  new EngineError('INVALID_REQUEST', `more than ${REJECTED_ROWS_MAX} rows of the request are not rows of the table`, {
-    detail: `The first: row ${rejected[0]?.index}: ${rejected[0]?.message}. Nothing was stored.`,
-  });
+  new EngineError(
+    'INVALID_REQUEST',
+    `more than ${REJECTED_ROWS_MAX} rows of the request are not rows of the table`,
+    {
+      detail: `The first: row ${rejected[0]?.index}: ${rejected[0]?.message}. Nothing was stored.`,
+    },
+  );

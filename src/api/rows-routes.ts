@@ -28,7 +28,9 @@ const append = createRoute({
       required: true,
       content: {
         'application/x-ndjson': { schema: z.string().openapi({ example: '{"id":1}\n{"id":2}\n' }) },
-        'application/json': { schema: z.array(z.unknown()).openapi({ example: [{ id: 1 }, { id: 2 }] }) },
+        'application/json': {
+          schema: z.array(z.unknown()).openapi({ example: [{ id: 1 }, { id: 2 }] }),
+        },
       },
     },
   },
@@ -45,8 +47,16 @@ const rejected = createRoute({
   operationId: 'getRejectedRows',
   tags,
   summary: 'The newest rows that were rejected',
-  request: { params: TableParams, query: z.object({ limit: z.coerce.number().int().min(1).max(LIMITS.errorRowsKept).default(100) }) },
-  responses: { 200: json(RejectedRowsSchema, 'Newest first; each log keeps the last 1000.'), ...problems(400, 404) },
+  request: {
+    params: TableParams,
+    query: z.object({
+      limit: z.coerce.number().int().min(1).max(LIMITS.errorRowsKept).default(100),
+    }),
+  },
+  responses: {
+    200: json(RejectedRowsSchema, 'Newest first; each log keeps the last 1000.'),
+    ...problems(400, 404),
+  },
 });
 
 export function addRowsRoutes(api: Api, ingest: Ingest): void {
@@ -54,10 +64,17 @@ export function addRowsRoutes(api: Api, ingest: Ingest): void {
   api.openAPIRegistry.registerPath(append);
   api.post('/api/v1/pipelines/:id/tables/:table/rows', async (c) => {
     const headers = RowsHeaders.safeParse({ 'idempotency-key': c.req.header('idempotency-key') });
-    if (!headers.success) throw new EngineError('INVALID_REQUEST', 'idempotency-key is 1 to 200 characters long');
+    if (!headers.success)
+      throw new EngineError('INVALID_REQUEST', 'idempotency-key is 1 to 200 characters long');
     const body = await readBody(c.req.raw, LIMITS.ingestBytesMax);
     const { id, table } = c.req.param();
-    const answer = await ingest.append(c.env, id, table, body, headers.data['idempotency-key'] ?? null);
+    const answer = await ingest.append(
+      c.env,
+      id,
+      table,
+      body,
+      headers.data['idempotency-key'] ?? null,
+    );
     return c.json(answer, answer.rejected === 0 ? 200 : 207);
   });
   api.openapi(rejected, async (c) => {
@@ -67,16 +84,18 @@ export function addRowsRoutes(api: Api, ingest: Ingest): void {
     const logs = Array.from({ length: partitionsOf(spec) }, (_, partition) => partition);
     const pages = await Promise.all(
       logs.map(async (partition) =>
-        (await c.env.log(id, spec.table, partition).rejected(limit)).map(({ sequence, atMs, index, code, column, message, raw }) => ({
-          id: `${partition}-${sequence}`,
-          partition,
-          created_at: microsOf(atMs),
-          index,
-          code,
-          column: column === '' ? null : column,
-          message,
-          raw,
-        })),
+        (await c.env.log(id, spec.table, partition).rejected(limit)).map(
+          ({ sequence, atMs, index, code, column, message, raw }) => ({
+            id: `${partition}-${sequence}`,
+            partition,
+            created_at: microsOf(atMs),
+            index,
+            code,
+            column: column === '' ? null : column,
+            message,
+            raw,
+          }),
+        ),
       ),
     );
     const newest = pages.flat().sort((left, right) => right.created_at - left.created_at);

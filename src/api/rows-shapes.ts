@@ -3,7 +3,11 @@ import { z } from '@hono/zod-openapi';
 import { PipelineParams } from './pipeline-shapes.ts';
 
 export const TableParams = PipelineParams.extend({
-  table: z.string().min(1).max(200).openapi({ param: { name: 'table', in: 'path' }, example: 'ev' }),
+  table: z
+    .string()
+    .min(1)
+    .max(200)
+    .openapi({ param: { name: 'table', in: 'path' }, example: 'ev' }),
 });
 
 export const RowsHeaders = z.object({
@@ -12,16 +16,25 @@ export const RowsHeaders = z.object({
     .min(1)
     .max(200)
     .optional()
-    .openapi({ description: 'A retry with the same key and body stores nothing again and gets the first answer, with replayed.', example: 'batch-17' }),
+    .openapi({
+      description:
+        'A retry with the same key and body stores nothing again and gets the first answer, with replayed.',
+      example: 'batch-17',
+    }),
 });
 
 export const RowErrorSchema = z
   .object({
-    index: z.int().openapi({ description: 'Of the row in the body, from 0; blank lines are no rows.' }),
+    index: z
+      .int()
+      .openapi({ description: 'Of the row in the body, from 0; blank lines are no rows.' }),
     code: z.string().openapi({ example: 'TYPE_MISMATCH' }),
     column: z.string().nullable(),
     message: z.string(),
-    expected: z.string().optional().openapi({ description: 'The type of the column.', example: 'INT' }),
+    expected: z
+      .string()
+      .optional()
+      .openapi({ description: 'The type of the column.', example: 'INT' }),
   })
   .openapi('RowError');
 
@@ -33,11 +46,18 @@ export const RowsAnswerSchema = z
   .object({
     accepted: z.int(),
     rejected: z.int(),
-    first_offset: z.int().nullable().openapi({ description: 'Of the first accepted row in the log; null when none was.' }),
+    first_offset: z
+      .int()
+      .nullable()
+      .openapi({ description: 'Of the first accepted row in the log; null when none was.' }),
     partition: z.int(),
-    replayed: z.boolean().openapi({ description: 'The rows were stored by an earlier request with this key.' }),
+    replayed: z
+      .boolean()
+      .openapi({ description: 'The rows were stored by an earlier request with this key.' }),
     errors: z.array(RowErrorSchema).openapi({ description: 'Of the rejected rows; at most 1000.' }),
-    warnings: z.array(RowWarningSchema).openapi({ description: 'Fields that the table does not have; at most 1000.' }),
+    warnings: z
+      .array(RowWarningSchema)
+      .openapi({ description: 'Fields that the table does not have; at most 1000.' }),
   })
   .openapi('RowsAnswer');
 
@@ -54,4 +74,6 @@ export const RejectedRowSchema = z
   })
   .openapi('RejectedRow');
 
-export const RejectedRowsSchema = z.object({ data: z.array(RejectedRowSchema) }).openapi('RejectedRowCollection');
+export const RejectedRowsSchema = z
+  .object({ data: z.array(RejectedRowSchema) })
+  .openapi('RejectedRowCollection');

@@ -7,7 +7,13 @@ import type { PhysicalGraph } from '../graph/graph.ts';
 import { viewGraph } from '../graph/graph-view.ts';
 import type { LeaderStatus } from '../protocol/messages.ts';
 import type { FailureSchema, JobSchema } from './job-shapes.ts';
-import type { PipelineSchema, SettingsSchema, SinkSchema, SourceSchema, STOP_MODES } from './pipeline-shapes.ts';
+import type {
+  PipelineSchema,
+  SettingsSchema,
+  SinkSchema,
+  SourceSchema,
+  STOP_MODES,
+} from './pipeline-shapes.ts';
 
 export type PipelineView = z.infer<typeof PipelineSchema>;
 export type JobView = z.infer<typeof JobSchema>;
@@ -18,7 +24,8 @@ export const microsOf = (ms: number): number => Math.round(ms * 1000);
 
 const microsOrNull = (ms: number | null): number | null => (ms === null ? null : microsOf(ms));
 
-export const graphOf = (pipeline: Pipeline): PhysicalGraph => JSON.parse(pipeline.graph) as PhysicalGraph;
+export const graphOf = (pipeline: Pipeline): PhysicalGraph =>
+  JSON.parse(pipeline.graph) as PhysicalGraph;
 
 export function pipelineView({ pipeline, job }: PipelineAndJob): PipelineView {
   const graph = graphOf(pipeline);
@@ -44,7 +51,10 @@ export function pipelineView({ pipeline, job }: PipelineAndJob): PipelineView {
 }
 
 /** What a user would do next, as Arroyo's console has it on its one button. */
-function actionOf(pipeline: Pipeline, state: JobState): { action: StopView | null; action_text: string; action_in_progress: boolean } {
+function actionOf(
+  pipeline: Pipeline,
+  state: JobState,
+): { action: StopView | null; action_text: string; action_in_progress: boolean } {
   switch (state) {
     case 'Stopped':
       return pipeline.desiredState === 'running'
@@ -78,8 +88,14 @@ function sourcesOf(pipelineId: string, graph: PhysicalGraph): z.infer<typeof Sou
       operator_id: id,
       table: spec.table,
       connector: spec.connector.connector,
-      columns: spec.declared.map((column) => ({ name: column.name, type: typeName(column.type), required: !column.nullable && column.default === null })),
-      rows_url: isHttp ? `/api/v1/pipelines/${pipelineId}/tables/${encodeURIComponent(spec.table)}/rows` : null,
+      columns: spec.declared.map((column) => ({
+        name: column.name,
+        type: typeName(column.type),
+        required: !column.nullable && column.default === null,
+      })),
+      rows_url: isHttp
+        ? `/api/v1/pipelines/${pipelineId}/tables/${encodeURIComponent(spec.table)}/rows`
+        : null,
     };
   });
 }
@@ -89,18 +105,34 @@ function sinksOf(graph: PhysicalGraph): z.infer<typeof SinkSchema>[] {
     if (spec.tag !== 'sink') return [];
     const { connector, options } = spec.connector;
     const path = options['path'];
-    return { operator_id: id, table: spec.table, connector, path: typeof path === 'string' ? path : null, updating: spec.updating };
+    return {
+      operator_id: id,
+      table: spec.table,
+      connector,
+      path: typeof path === 'string' ? path : null,
+      updating: spec.updating,
+    };
   });
 }
 
 /** `batch_rows` of the API is `batchRows` of the runtime, and so on. */
 export function settingsOf(view: SettingsView): Record<string, number> {
-  const entries = Object.entries(view).filter((entry): entry is [string, number] => entry[1] !== undefined);
-  return Object.fromEntries(entries.map(([name, value]) => [name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()), value]));
+  const entries = Object.entries(view).filter(
+    (entry): entry is [string, number] => entry[1] !== undefined,
+  );
+  return Object.fromEntries(
+    entries.map(([name, value]) => [
+      name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
 }
 
 function settingsView(settings: Record<string, number>): SettingsView {
-  const entries = Object.entries(settings).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]);
+  const entries = Object.entries(settings).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    value,
+  ]);
   return Object.fromEntries(entries) as SettingsView;
 }
 
@@ -120,7 +152,10 @@ export function jobView({ pipeline, job }: PipelineAndJob, status: LeaderStatus 
     restarts: job.restarts,
     start_time: microsOrNull(job.startMs),
     finish_time: microsOrNull(job.finishMs),
-    tasks: graphOf(pipeline).operators.reduce((sum, operator) => sum + (operator.parallelism ?? pipeline.parallelism), 0),
+    tasks: graphOf(pipeline).operators.reduce(
+      (sum, operator) => sum + (operator.parallelism ?? pipeline.parallelism),
+      0,
+    ),
     failure_reason: failureView(job),
     created_at: microsOf(pipeline.createdMs),
   };
@@ -131,7 +166,16 @@ function failureView({ failure }: Job): z.infer<typeof FailureSchema> | null {
 }
 
 /** A report as plain data of its shape; what it has beyond that is left out. */
-function reportView({ code, domain, retry, message, detail, hint, suggestion, span }: ErrorReport): ErrorReport {
+function reportView({
+  code,
+  domain,
+  retry,
+  message,
+  detail,
+  hint,
+  suggestion,
+  span,
+}: ErrorReport): ErrorReport {
   return {
     code,
     domain,

@@ -33,15 +33,24 @@ export function apiServices(env: Env, later: Later): ApiServices {
     },
     leaderStatus: async (pipelineId, generation) => {
       try {
-        return await answeredWithin(STATUS_MS, leaders(env).getByName(leaderName(pipelineId, generation)).poll());
+        return await answeredWithin(
+          STATUS_MS,
+          leaders(env).getByName(leaderName(pipelineId, generation)).poll(),
+        );
       } catch {
         return null;
       }
     },
     tail: async ({ pipelineId, generation, host, operator }, after, waitMs) =>
-      await answeredWithin(waitMs + TAIL_SLACK_MS, hosts(env).getByName(hostName(pipelineId, generation, host)).tail(operator, after, waitMs)),
+      await answeredWithin(
+        waitMs + TAIL_SLACK_MS,
+        hosts(env)
+          .getByName(hostName(pipelineId, generation, host))
+          .tail(operator, after, waitMs),
+      ),
     log: (pipelineId, table, partition) => logAccess(env, logName(pipelineId, table, partition)),
-    lineage: (pipelineId, jobId) => driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
+    lineage: (pipelineId, jobId) =>
+      driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
     local: isLocal(env) ? localServices(env) : null,
   };
 }
@@ -85,14 +94,23 @@ async function ended(call: () => Promise<void>, reason: string): Promise<void> {
 
 function localServices(env: Env): LocalServices {
   return {
-    crash: async (pipelineId, target) => await ended(() => crash(env, pipelineId, target), 'crash asked for'),
+    crash: async (pipelineId, target) =>
+      await ended(() => crash(env, pipelineId, target), 'crash asked for'),
     objects: async (prefix, after) => {
-      const page = await env.BUCKET.list({ prefix, ...(after === '' ? {} : { startAfter: after }) });
-      return { objects: page.objects.map(({ key, size }) => ({ key, size })), truncated: page.truncated };
+      const page = await env.BUCKET.list({
+        prefix,
+        ...(after === '' ? {} : { startAfter: after }),
+      });
+      return {
+        objects: page.objects.map(({ key, size }) => ({ key, size })),
+        truncated: page.truncated,
+      };
     },
     object: async (key) => {
       const object = await env.BUCKET.get(key);
-      return object === null ? null : { body: object.body as ReadableStream<Uint8Array>, size: object.size };
+      return object === null
+        ? null
+        : { body: object.body as ReadableStream<Uint8Array>, size: object.size };
     },
     putObject: async (key, bytes) => {
       await env.BUCKET.put(key, bytes);
@@ -103,10 +121,16 @@ function localServices(env: Env): LocalServices {
 async function crash(env: Env, pipelineId: string, target: CrashTarget): Promise<void> {
   switch (target.tag) {
     case 'leader':
-      return await leaders(env).getByName(leaderName(pipelineId, target.generation)).crash(target.at);
+      return await leaders(env)
+        .getByName(leaderName(pipelineId, target.generation))
+        .crash(target.at);
     case 'host':
-      return await hosts(env).getByName(hostName(pipelineId, target.generation, target.index)).crash(target.at);
+      return await hosts(env)
+        .getByName(hostName(pipelineId, target.generation, target.index))
+        .crash(target.at);
     case 'log':
-      return await logs(env).getByName(logName(pipelineId, target.table, target.index)).crash();
+      return await logs(env)
+        .getByName(logName(pipelineId, target.table, target.index))
+        .crash();
   }
 }

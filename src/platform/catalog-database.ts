@@ -4,4 +4,5 @@ import { D1Dialect } from 'kysely-d1';
 import type { Database } from '../catalog/schema.ts';
 import type { Env } from './env.ts';
 
-export const catalogDatabase = (env: Env): Kysely<Database> => new Kysely<Database>({ dialect: new D1Dialect({ database: env.DB }) });
+export const catalogDatabase = (env: Env): Kysely<Database> =>
+  new Kysely<Database>({ dialect: new D1Dialect({ database: env.DB }) });

@@ -20,7 +20,11 @@ export function controllerPorts(env: Env): ControllerPorts {
   return {
     catalog: controllerCatalog(catalogDatabase(env)),
     allocate: (pipeline, job, expected) => {
-      const context = { paths: new LineagePaths(pipeline.id, job.id), nowMs: Date.now(), writeId: crypto.randomUUID() };
+      const context = {
+        paths: new LineagePaths(pipeline.id, job.id),
+        nowMs: Date.now(),
+        writeId: crypto.randomUUID(),
+      };
       return driveLineage(env.BUCKET, allocateGeneration(context, expected));
     },
     leader: (pipelineId, generation) => {
@@ -40,7 +44,10 @@ export function controllerPorts(env: Env): ControllerPorts {
  * Reconciles one pipeline at once, and again whenever it is due soon, so that nobody waits for the next minute.
  * `first` settles with the first look; `rest` when this run has nothing more to do soon, and is never rejected.
  */
-export function reconcileNow(env: Env, pipelineId: string): { first: Promise<void>; rest: Promise<void> } {
+export function reconcileNow(
+  env: Env,
+  pipelineId: string,
+): { first: Promise<void>; rest: Promise<void> } {
   const ports = controllerPorts(env);
   const untilMs = Date.now() + FOLLOW_MS;
   const look = (): Promise<number | null> => reconcilePipeline(ports, pipelineId, Date.now());
@@ -52,7 +59,11 @@ export function reconcileNow(env: Env, pipelineId: string): { first: Promise<voi
   };
 }
 
-async function follow(first: Promise<number | null>, look: () => Promise<number | null>, untilMs: number): Promise<void> {
+async function follow(
+  first: Promise<number | null>,
+  look: () => Promise<number | null>,
+  untilMs: number,
+): Promise<void> {
   let nextMs = await first;
   while (nextMs !== null && nextMs < untilMs) {
     const waitMs = Math.max(50, nextMs - Date.now());
@@ -66,5 +77,7 @@ export async function reconcileAll(env: Env): Promise<void> {
   const { failed } = await reconcileDue(controllerPorts(env), Date.now());
   const [first] = failed;
   if (first === undefined) return;
-  throw new Error(`${failed.length} pipelines could not be looked at, ${first.pipelineId} among them: ${first.report.message}`);
+  throw new Error(
+    `${failed.length} pipelines could not be looked at, ${first.pipelineId} among them: ${first.report.message}`,
+  );
 }

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import { World } from './world.ts';
+import { type Json, World } from './world.ts';
 
 const world = new World();
 const document = (await world.call('GET', '/api/v1/openapi.json')).body;
 
-type Operation = { method: string; path: string; operation: any };
-const operations: Operation[] = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+type Operation = { method: string; path: string; operation: Json };
+const operations: Operation[] = Object.entries<Record<string, unknown>>(document.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
 );
 
 test('the document is served, also where clients of Arroyo look for it', async () => {
@@ -24,20 +25,33 @@ test('every route that exists is documented, and every documented one exists', (
 });
 
 test('operations have names of their own, a tag, a summary and answers with content', () => {
-  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(
+    operations.length,
+  );
   for (const { method, path, operation } of operations) {
     const route = `${method} ${path}`;
     expect(operation.operationId, route).toMatch(/^[a-z]\w+$/);
     expect(operation.summary, route).toBeTruthy();
-    expect(document.tags.map((tag: { name: string }) => tag.name), route).toContain(operation.tags[0]);
+    expect(
+      document.tags.map((tag: { name: string }) => tag.name),
+      route,
+    ).toContain(operation.tags[0]);
     expect(Object.keys(operation.responses), route).toContain('200');
-    for (const [status, response] of Object.entries<any>(operation.responses)) {
+    for (const [status, response] of Object.entries<Json>(operation.responses)) {
       expect(response.description, route).toBeTruthy();
       expect(Object.keys(response.content), `${route} ${status}`).toHaveLength(1);
-      if (Number(status) >= 400) expect(response.content['application/json'].schema.$ref).toBe('#/components/schemas/Problem');
+      if (Number(status) >= 400)
+        expect(response.content['application/json'].schema.$ref).toBe(
+          '#/components/schemas/Problem',
+        );
     }
-    const inPath = (operation.parameters ?? []).filter((parameter: { in: string }) => parameter.in === 'path');
-    expect(inPath.map((parameter: { name: string }) => `{${parameter.name}}`).toSorted(), route).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
+    const inPath = (operation.parameters ?? []).filter(
+      (parameter: { in: string }) => parameter.in === 'path',
+    );
+    expect(
+      inPath.map((parameter: { name: string }) => `{${parameter.name}}`).toSorted(),
+      route,
+    ).toEqual((path.match(/\{\w+\}/g) ?? []).toSorted());
   }
 });
 
@@ -45,6 +59,8 @@ test('every reference leads somewhere', () => {
   const references = JSON.stringify(document).match(/"#\/components\/schemas\/[^"]+"/g) ?? [];
   expect(references.length).toBeGreaterThan(20);
   for (const reference of new Set(references)) {
-    expect(document.components.schemas, reference).toHaveProperty([JSON.parse(reference).split('/').at(-1)]);
+    expect(document.components.schemas, reference).toHaveProperty([
+      JSON.parse(reference).split('/').at(-1),
+    ]);
   }
 });

@@ -18,18 +18,36 @@ beforeEach(async () => {
 
 /** What hosts have shown, by `generation/host`. */
 const shown = new Map<string, string[]>();
-const page = (rows: string[], after: number): TailPage => ({ first: after, next: rows.length, rows: rows.slice(after) });
+const page = (rows: string[], after: number): TailPage => ({
+  first: after,
+  next: rows.length,
+  rows: rows.slice(after),
+});
 
-type Event = { operator_id: string; subtask_idx: number; generation: number; timestamps: number[]; start_id: number; batch: string };
+type Event = {
+  operator_id: string;
+  subtask_idx: number;
+  generation: number;
+  timestamps: number[];
+  start_id: number;
+  batch: string;
+};
 
 /** Reads events until `enough` says so or the stream ends. */
-async function read(response: Response, enough: (events: Event[]) => boolean = () => false): Promise<{ events: Event[]; text: string; ended: boolean }> {
+async function read(
+  response: Response,
+  enough: (events: Event[]) => boolean = () => false,
+): Promise<{ events: Event[]; text: string; ended: boolean }> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   for (;;) {
     const { done, value } = await reader.read();
     text += value ?? '';
-    const events = text.split('\n\n').slice(0, -1).filter((part) => part.includes('data: ')).map((part) => JSON.parse(/^data: (.*)$/m.exec(part)![1]!) as Event);
+    const events = text
+      .split('\n\n')
+      .slice(0, -1)
+      .filter((part) => part.includes('data: '))
+      .map((part) => JSON.parse(/^data: (.*)$/m.exec(part)![1]!) as Event);
     if (done || enough(events)) {
       await reader.cancel();
       return { events, text, ended: done };
@@ -39,20 +57,31 @@ async function read(response: Response, enough: (events: Event[]) => boolean = (
 
 beforeEach(() => {
   shown.clear();
-  world.tail = async ({ generation, host }, after) => page(shown.get(`${generation}/${host}`) ?? [], after);
+  world.tail = async ({ generation, host }, after) =>
+    page(shown.get(`${generation}/${host}`) ?? [], after);
 });
 
 describe('output', () => {
   test('is a stream of events whose rows keep their very text (U02)', async () => {
     await world.observe(id, { state: 'Running', generation: 1 });
-    const rows = ['{"id":9007199254740993,"x":1.10}', '{"id":-9223372036854775808,"x":1e400}', '{"msg":"a\u2028b \\"q\\""}'];
+    const rows = [
+      '{"id":9007199254740993,"x":1.10}',
+      '{"id":-9223372036854775808,"x":1e400}',
+      '{"msg":"a\u2028b \\"q\\""}',
+    ];
     shown.set('1/0', rows);
     const response = await world.fetch(path);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const { events, text } = await read(response, (seen) => seen.length === 1);
     expect(text).not.toMatch(/[\u2028\u2029\r]/);
-    expect(events[0]).toMatchObject({ operator_id: 'sink-2', subtask_idx: 0, generation: 1, start_id: 0, batch: `[${rows.join(',')}]` });
+    expect(events[0]).toMatchObject({
+      operator_id: 'sink-2',
+      subtask_idx: 0,
+      generation: 1,
+      start_id: 0,
+      batch: `[${rows.join(',')}]`,
+    });
     expect(events[0]!.timestamps).toEqual(rows.map(() => world.nowMs * 1000));
     expect(text.split('\n').filter((line) => line.startsWith('data: '))).toHaveLength(1);
   });
@@ -66,7 +95,14 @@ describe('output', () => {
     for (let host = 0; host < 3; host++) shown.get(`1/${host}`)!.push(`{"h":${host},"more":1}`);
     const { events } = await reading;
     for (let host = 0; host < 3; host++) {
-      expect(events.filter((event) => event.subtask_idx === host).map(({ start_id: start, batch }) => [start, batch])).toEqual([[0, `[{"h":${host}}]`], [1, `[{"h":${host},"more":1}]`]]);
+      expect(
+        events
+          .filter((event) => event.subtask_idx === host)
+          .map(({ start_id: start, batch }) => [start, batch]),
+      ).toEqual([
+        [0, `[{"h":${host}}]`],
+        [1, `[{"h":${host},"more":1}]`],
+      ]);
     }
   });
 
@@ -89,7 +125,11 @@ describe('output', () => {
     await world.observe(id, { state: 'Finished' });
     const { events, ended } = await reading;
     expect(ended).toBe(true);
-    const rows = (generation: number): string => events.filter((event) => event.generation === generation).map((event) => event.batch.slice(1, -1)).join(',');
+    const rows = (generation: number): string =>
+      events
+        .filter((event) => event.generation === generation)
+        .map((event) => event.batch.slice(1, -1))
+        .join(',');
     expect([rows(1), rows(2)]).toEqual(['1,2', '3,4']);
   });
 
@@ -126,8 +166,16 @@ describe('output', () => {
   });
 
   test('is refused when the query has no preview sink', async () => {
-    const { id: other } = await world.create("CREATE TABLE i WITH (connector = 'impulse', event_rate = 1); CREATE TABLE b WITH (connector = 'blackhole', type = 'sink'); INSERT INTO b SELECT counter FROM i;");
-    const answer = await world.call('GET', `/api/v1/pipelines/${other}/jobs/${await world.jobId(other)}/output`);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST', error: 'the job has no preview sink' } });
+    const { id: other } = await world.create(
+      "CREATE TABLE i WITH (connector = 'impulse', event_rate = 1); CREATE TABLE b WITH (connector = 'blackhole', type = 'sink'); INSERT INTO b SELECT counter FROM i;",
+    );
+    const answer = await world.call(
+      'GET',
+      `/api/v1/pipelines/${other}/jobs/${await world.jobId(other)}/output`,
+    );
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST', error: 'the job has no preview sink' },
+    });
   });
 });

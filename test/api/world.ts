@@ -9,7 +9,10 @@ import type { ReadOutcome } from '../../src/lineage/read.ts';
 import type { LeaderStatus } from '../../src/protocol/messages.ts';
 import { memoryCatalog } from '../harness/sqlite-dialect.ts';
 
-export type Answer = { status: number; headers: Headers; text: string; body: any };
+/** Whatever a test looks for in an answer. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+export type Answer = { status: number; headers: Headers; text: string; body: Json };
 
 export const EVENTS = `CREATE TABLE ev (netuid INT NOT NULL, observed_at BIGINT NOT NULL, note TEXT)
   WITH (connector = 'http', format = 'json', type = 'source');
@@ -30,13 +33,18 @@ export class World {
   nowMs = 1_700_000_000_000;
   status: LeaderStatus | null = null;
   lineage: ReadOutcome = { tag: 'none' };
-  tail: (target: TailTarget, after: number) => Promise<TailPage> = async () => ({ first: 0, next: 0, rows: [] });
+  tail: (target: TailTarget, after: number) => Promise<TailPage> = async () => ({
+    first: 0,
+    next: 0,
+    rows: [],
+  });
   #drawn = 0;
 
   readonly services: ApiServices = {
     database: this.database,
     nowMs: () => this.nowMs,
-    randomBytes: (count) => Uint8Array.from({ length: count }, () => (this.#drawn = (this.#drawn * 31 + 7) % 251)),
+    randomBytes: (count) =>
+      Uint8Array.from({ length: count }, () => (this.#drawn = (this.#drawn * 31 + 7) % 251)),
     sleep: async () => await new Promise((resolve) => setTimeout(resolve, 1)),
     reconcile: async (id) => {
       this.reconciled.push(id);
@@ -63,12 +71,16 @@ export class World {
         this.crashes.push(target);
       },
       objects: async (prefix, after) => ({
-        objects: [...this.objects].filter(([key]) => key.startsWith(prefix) && key > after).map(([key, bytes]) => ({ key, size: bytes.length })),
+        objects: [...this.objects]
+          .filter(([key]) => key.startsWith(prefix) && key > after)
+          .map(([key, bytes]) => ({ key, size: bytes.length })),
         truncated: false,
       }),
       object: async (key) => {
         const bytes = this.objects.get(key);
-        return bytes === undefined ? null : { body: new Blob([bytes as Uint8Array<ArrayBuffer>]).stream(), size: bytes.length };
+        return bytes === undefined
+          ? null
+          : { body: new Blob([bytes as Uint8Array<ArrayBuffer>]).stream(), size: bytes.length };
       },
       putObject: async (key, bytes) => {
         this.objects.set(key, bytes);
@@ -81,7 +93,10 @@ export class World {
     if (store === undefined) {
       const database = new DatabaseSync(':memory:');
       store = new LogStore(
-        { exec: (query, ...bindings) => database.prepare(query).all(...bindings) as SqlRow[], transaction: (work) => work() },
+        {
+          exec: (query, ...bindings) => database.prepare(query).all(...bindings) as SqlRow[],
+          transaction: (work) => work(),
+        },
         this.logBytesMax,
       );
       this.stores.set(name, store);
@@ -97,22 +112,40 @@ export class World {
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    const services: ApiServices = { ...this.services, local: this.isLocal ? this.services.local : null };
+    const services: ApiServices = {
+      ...this.services,
+      local: this.isLocal ? this.services.local : null,
+    };
     return await this.api.fetch(new Request(`http://localhost${path}`, init), services);
   }
 
-  async call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    const raw = typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
-    const init: RequestInit = { method, headers: raw || body === undefined ? headers : { 'content-type': 'application/json', ...headers } };
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const raw =
+      typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
+    const init: RequestInit = {
+      method,
+      headers:
+        raw || body === undefined ? headers : { 'content-type': 'application/json', ...headers },
+    };
     if (body !== undefined) init.body = raw ? (body as BodyInit) : JSON.stringify(body);
     if (body instanceof ReadableStream) (init as { duplex?: string }).duplex = 'half';
     const response = await this.fetch(path, init);
     const text = await response.text();
     const isJson = (response.headers.get('content-type') ?? '').includes('json');
-    return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : text,
+    };
   }
 
-  async create(query: string, rest: Record<string, unknown> = {}): Promise<any> {
+  async create(query: string, rest: Record<string, unknown> = {}): Promise<Json> {
     const answer = await this.call('POST', '/api/v1/pipelines', { name: 'test', query, ...rest });
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body;
@@ -120,7 +153,8 @@ export class World {
 
   async observe(pipelineId: string, patch: JobPatch): Promise<void> {
     const found = await getPipeline(this.database, pipelineId);
-    if (found === null || !(await recordObservation(this.database, found.job, patch, this.nowMs))) throw new Error('not observed');
+    if (found === null || !(await recordObservation(this.database, found.job, patch, this.nowMs)))
+      throw new Error('not observed');
   }
 
   async jobId(pipelineId: string): Promise<string> {
