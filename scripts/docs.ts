@@ -36,31 +36,45 @@ const cell = (text: string): string => text.replaceAll('|', '\\|');
 
 /** What can be called as `name(…)`, overloads that say the same in one row. */
 export function functionTable(): string {
-  const rows = new Map<string, { name: string; doc: string; forms: Map<number, Set<string>[]>; more: boolean }>();
+  const rows = new Map<
+    string,
+    { name: string; doc: string; forms: Map<number, Set<string>[]>; more: boolean }
+  >();
   for (const { name, doc, args, rest } of SCALAR_FUNCTIONS) {
     if (!/^[a-z_0-9]+$/.test(name) || ['not', 'in', 'like', 'ilike'].includes(name)) continue;
     const key = `${name}: ${doc}`;
-    const row = rows.get(key) ?? { name, doc, forms: new Map<number, Set<string>[]>(), more: rest !== undefined };
+    const row = rows.get(key) ?? {
+      name,
+      doc,
+      forms: new Map<number, Set<string>[]>(),
+      more: rest !== undefined,
+    };
     rows.set(key, row);
     const form = row.forms.get(args.length) ?? args.map(() => new Set<string>());
     row.forms.set(args.length, form);
     args.forEach((arg, at) => form[at]?.add(TYPE_NAMES[arg] ?? arg.toUpperCase()));
   }
   const lines = [...rows.values()].map(({ name, doc, forms, more }) => {
-    const calls = [...forms.values()].map((form) => `\`${name}(${form.map((types) => [...types].join('/')).join(', ')}${more ? ', …' : ''})\``);
+    const calls = [...forms.values()].map(
+      (form) =>
+        `\`${name}(${form.map((types) => [...types].join('/')).join(', ')}${more ? ', …' : ''})\``,
+    );
     return `| ${calls.join(', ')} | ${cell(doc)} |`;
   });
   return ['| call | gives |', '|---|---|', ...lines].join('\n');
 }
 
 export function aggregateTable(): string {
-  const lines = AGGREGATES.map(({ name, argCount, doc }) => `| \`${name}(${argCount === 0 ? '*' : 'x'})\` | ${cell(doc)} |`);
+  const lines = AGGREGATES.map(
+    ({ name, argCount, doc }) => `| \`${name}(${argCount === 0 ? '*' : 'x'})\` | ${cell(doc)} |`,
+  );
   return ['| call | gives |', '|---|---|', ...lines].join('\n');
 }
 
 function optionTable(options: readonly OptionDeclaration[]): string {
   const lines = options.map(({ name, type, choices, required, fallback, for: side, doc }) => {
-    const values = choices === undefined ? type : choices.map((choice) => `\`${choice}\``).join(', ');
+    const values =
+      choices === undefined ? type : choices.map((choice) => `\`${choice}\``).join(', ');
     const absent = required ? 'required' : fallback === null ? '–' : `\`${String(fallback)}\``;
     return `| \`${name}\` | ${cell(values)} | ${absent} | ${side} | ${cell(doc)} |`;
   });
@@ -69,12 +83,26 @@ function optionTable(options: readonly OptionDeclaration[]): string {
 
 /** Each connector with its options, from its declaration. */
 export function connectorSections(): string {
-  const sections = DECLARATIONS.map(({ name, description, source, sink, twoPhase, bounded, options }) => {
-    const facts = [source && 'source', sink && (twoPhase ? 'sink, output appears by commit' : 'sink, output is not committed')].filter(Boolean);
-    const ends = !source ? '' : bounded === true ? ' It ends by itself.' : bounded === 'by-option' ? ' It ends when an option bounds it.' : ' It never ends.';
-    const table = options.length === 0 ? 'No options of its own.' : optionTable(options);
-    return `### ${name}\n\n${description} (${facts.join('; ')})${ends}\n\n${table}`;
-  });
+  const sections = DECLARATIONS.map(
+    ({ name, description, source, sink, twoPhase, bounded, options }) => {
+      const end =
+        bounded === true
+          ? 'ends by itself'
+          : bounded === 'by-option'
+            ? 'ends when an option bounds it'
+            : 'never ends';
+      const facts = [
+        ...(source ? [`As a source it ${end}.`] : []),
+        ...(sink
+          ? [
+              `As a sink its output is ${twoPhase ? 'committed: it appears once, with its epoch' : 'not committed'}.`,
+            ]
+          : []),
+      ];
+      const table = options.length === 0 ? 'No options of its own.' : optionTable(options);
+      return `### ${name}\n\n${description} ${facts.join(' ')}\n\n${table}`;
+    },
+  );
   return `\n${sections.join('\n\n')}\n`;
 }
 
