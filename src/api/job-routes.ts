@@ -1,5 +1,5 @@
 /** Jobs: how pipelines run, what went wrong, their checkpoints, metrics and lineage. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { createRoute } from '@hono/zod-openapi';
 import { EngineError } from '../base/errors.ts';
 import { listFailures } from '../catalog/jobs.ts';
 import { listPipelines } from '../catalog/pipelines.ts';

@@ -146,17 +146,13 @@ export const OutputDataSchema = z
     subtask_idx: z.int(),
     generation: z.int(),
     timestamps: z.array(micros).openapi({ description: 'When each row was read here.' }),
-    start_id: z
-      .int()
-      .openapi({
-        description: 'Number of the first row among those of this subtask and generation.',
-      }),
-    batch: z
-      .string()
-      .openapi({
-        description: 'The rows, as the text of a JSON array.',
-        example: '[{"id":9007199254740993}]',
-      }),
+    start_id: z.int().openapi({
+      description: 'Number of the first row among those of this subtask and generation.',
+    }),
+    batch: z.string().openapi({
+      description: 'The rows, as the text of a JSON array.',
+      example: '[{"id":9007199254740993}]',
+    }),
   })
   .openapi('OutputData');
 

@@ -22,14 +22,10 @@ const CrashSchema = z
       .default(0)
       .openapi({ description: 'Of the host, or of the partition of the log.' }),
     table: z.string().optional().openapi({ description: 'Of the log.' }),
-    at: z
-      .string()
-      .min(1)
-      .default('now')
-      .openapi({
-        description: 'At which point of its work; of leaders and hosts.',
-        example: 'lineage:publish',
-      }),
+    at: z.string().min(1).default('now').openapi({
+      description: 'At which point of its work; of leaders and hosts.',
+      example: 'lineage:publish',
+    }),
   })
   .openapi('Crash');
 

@@ -45,30 +45,51 @@ export function addOutputRoute(api: Api): void {
   });
 }
 
+/** Written and not yet read, at most about this much. */
+const BUFFER_BYTES = 256 * 1024;
+
 function eventStream(services: ApiServices, pipelineId: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let close = (): void => {};
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const emit = (text: string): void => controller.enqueue(encoder.encode(text));
-      const follower = new OutputFollower(
+  let follower: OutputFollower | null = null;
+  let room = Promise.withResolvers<void>();
+  const source = {
+    start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+      const sink = {
+        write: (text: string): void => {
+          if (follower?.closed !== true) controller.enqueue(encoder.encode(text));
+        },
+        ready: async (): Promise<void> => {
+          while (follower?.closed !== true && (controller.desiredSize ?? 1) <= 0)
+            await room.promise;
+        },
+      };
+      const following = new OutputFollower(
         services,
         () => getPipeline(services.database, pipelineId),
-        emit,
+        sink,
       );
-      close = () => follower.close();
-      emit(': following\n\n');
-      follower.run().then(
+      follower = following;
+      sink.write(': following\n\n');
+      following.run().then(
         () => {
-          if (!follower.closed) controller.close();
+          if (!following.closed) controller.close();
         },
         (thrown: unknown) => {
-          if (!follower.closed) controller.error(thrown);
+          if (!following.closed) controller.error(thrown);
         },
       );
     },
-    cancel() {
-      close();
+    pull(): void {
+      room.resolve();
+      room = Promise.withResolvers<void>();
     },
+    cancel(): void {
+      follower?.close();
+      room.resolve();
+    },
+  };
+  return new ReadableStream<Uint8Array>(source, {
+    highWaterMark: BUFFER_BYTES,
+    size: (chunk) => chunk?.byteLength ?? 0,
   });
 }

@@ -12,8 +12,7 @@ import { graphOf, microsOf } from './views.ts';
 /** One subtask of a preview sink. */
 export type PreviewSubtask = { operator: string; subtask: number };
 
-/** An idle reader notices so late that its generation has ended. */
-const WAIT_MS = 2_000;
+const WAIT_MS = 5_000;
 /** How long a reader waits after a host did not answer, and how often the generation is looked up. */
 const PAUSE_MS = 300;
 const KEEP_ALIVE_MS = 15_000;
@@ -51,23 +50,30 @@ export function outputEvent(
 const oneLine = (json: string): string =>
   json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 
-type Emit = (text: string) => void;
+/** The reader's end of the stream. */
+export type EventSink = {
+  write(text: string): void;
+  /** Settles when the reader has taken what was written, more or less; at once when it has gone. */
+  ready(): Promise<void>;
+};
 
 /** Follows a job until it is at rest and its last rows are read, or the reader goes away. */
 export class OutputFollower {
   readonly #services: ApiServices;
   readonly #load: () => Promise<PipelineAndJob | null>;
-  readonly #emit: Emit;
+  readonly #sink: EventSink;
   readonly #readers = new Map<string, Promise<void>>();
   #generation = 0;
+  /** Settles when the generation changes or the job comes to rest: readers then look at once. */
+  #change = Promise.withResolvers<null>();
   /** The job is at rest: readers take what is left and stop. */
   #ending = false;
   #closed = false;
 
-  constructor(services: ApiServices, load: () => Promise<PipelineAndJob | null>, emit: Emit) {
+  constructor(services: ApiServices, load: () => Promise<PipelineAndJob | null>, sink: EventSink) {
     this.#services = services;
     this.#load = load;
-    this.#emit = emit;
+    this.#sink = sink;
   }
 
   /** The reader has gone away. */
@@ -81,28 +87,40 @@ export class OutputFollower {
 
   async run(): Promise<void> {
     let spokeMs = this.#services.nowMs();
-    while (!this.#closed) {
-      const found = await this.#load();
-      if (found === null) break;
-      const wasEnding = this.#ending;
-      this.#follow(found);
-      if (this.#ending && wasEnding) break;
+    while (!this.#closed && (await this.#look())) {
       const nowMs = this.#services.nowMs();
       if (nowMs - spokeMs >= KEEP_ALIVE_MS) {
-        this.#emit(': keep-alive\n\n');
+        this.#sink.write(': keep-alive\n\n');
         spokeMs = nowMs;
       }
-      if (!this.#ending) await this.#services.sleep(PAUSE_MS);
+      await this.#services.sleep(PAUSE_MS);
     }
     this.#ending = true;
+    this.#wakeReaders();
     await Promise.all(this.#readers.values());
+  }
+
+  /** Whether there is more to come. */
+  async #look(): Promise<boolean> {
+    let found: PipelineAndJob | null;
+    try {
+      found = await this.#load();
+    } catch {
+      // Without the catalogue readers go on with the generation they know.
+      return true;
+    }
+    if (found === null) return false;
+    this.#follow(found);
+    return !this.#ending;
   }
 
   /** Starts readers for the subtasks of the job's generation that have none. */
   #follow(found: PipelineAndJob): void {
     const { pipeline, job } = found;
+    const ending = TERMINAL_STATES.includes(job.state);
+    if (ending !== this.#ending || job.generation !== this.#generation) this.#wakeReaders();
     this.#generation = job.generation;
-    this.#ending = TERMINAL_STATES.includes(job.state);
+    this.#ending = ending;
     if (job.generation === 0) return;
     for (const source of previewSubtasks(found)) {
       const key = `${job.generation}/${source.operator}/${source.subtask}`;
@@ -111,14 +129,23 @@ export class OutputFollower {
     }
   }
 
+  #wakeReaders(): void {
+    const change = this.#change;
+    this.#change = Promise.withResolvers<null>();
+    change.resolve(null);
+  }
+
   async #read(pipelineId: string, generation: number, source: PreviewSubtask): Promise<void> {
     const target = { pipelineId, generation, host: source.subtask, operator: source.operator };
     let after = 0;
-    while (!this.#closed) {
+    for (;;) {
+      await this.#sink.ready();
+      if (this.#closed) return;
       const last = this.#ending || this.#generation !== generation;
-      let page: TailPage;
+      let page: TailPage | null;
       try {
-        page = await this.#services.tail(target, after, last ? 0 : WAIT_MS);
+        const tail = this.#services.tail(target, after, last ? 0 : WAIT_MS);
+        page = last ? await tail : await Promise.race([tail, this.#change.promise]);
       } catch {
         // The host was reset: either its generation ends, or it has new rows from the beginning.
         if (last) return;
@@ -127,8 +154,9 @@ export class OutputFollower {
         continue;
       }
       if (this.#closed) return;
+      if (page === null) continue;
       if (page.rows.length > 0)
-        this.#emit(outputEvent(source, generation, page, this.#services.nowMs()));
+        this.#sink.write(outputEvent(source, generation, page, this.#services.nowMs()));
       else if (last) return;
       after = page.next;
     }

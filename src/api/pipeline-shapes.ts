@@ -49,12 +49,10 @@ export const SettingsSchema = z
 export const PipelinePostSchema = z
   .object({
     name,
-    query: z
-      .string()
-      .openapi({
-        example:
-          "CREATE TABLE ev (id BIGINT) WITH (connector = 'http', format = 'json', type = 'source');\nSELECT id FROM ev;",
-      }),
+    query: z.string().openapi({
+      example:
+        "CREATE TABLE ev (id BIGINT) WITH (connector = 'http', format = 'json', type = 'source');\nSELECT id FROM ev;",
+    }),
     parallelism: parallelism.default(1),
     checkpoint_interval_micros: checkpointInterval.default(
       LIMITS.checkpointIntervalDefaultMs * 1000,

@@ -11,16 +11,11 @@ export const TableParams = PipelineParams.extend({
 });
 
 export const RowsHeaders = z.object({
-  'idempotency-key': z
-    .string()
-    .min(1)
-    .max(200)
-    .optional()
-    .openapi({
-      description:
-        'A retry with the same key and body stores nothing again and gets the first answer, with replayed.',
-      example: 'batch-17',
-    }),
+  'idempotency-key': z.string().min(1).max(200).optional().openapi({
+    description:
+      'A retry with the same key and body stores nothing again and gets the first answer, with replayed.',
+    example: 'batch-17',
+  }),
 });
 
 export const RowErrorSchema = z

@@ -165,6 +165,33 @@ describe('output', () => {
     expect(asked).toBe(before);
   });
 
+  test('waits for a slow reader instead of piling rows up', async () => {
+    await world.observe(id, { state: 'Running', generation: 1 });
+    let asked = 0;
+    world.tail = async (_, after) => {
+      asked++;
+      return { first: after, next: after + 1, rows: [JSON.stringify('x'.repeat(100_000))] };
+    };
+    const response = await world.fetch(path);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(asked).toBeGreaterThan(1);
+    expect(asked).toBeLessThan(6);
+    expect((await read(response, (events) => events.length > 20)).events.length).toBeGreaterThan(
+      20,
+    );
+  });
+
+  test('goes on while the catalogue is down', async () => {
+    await world.observe(id, { state: 'Running', generation: 1 });
+    shown.set('1/0', ['1']);
+    const reading = read(await world.fetch(path), (events) => events.length === 2);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    world.catalogDown = true;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    shown.get('1/0')!.push('2');
+    expect((await reading).events.map((event) => event.batch)).toEqual(['[1]', '[2]']);
+  });
+
   test('is refused when the query has no preview sink', async () => {
     const { id: other } = await world.create(
       "CREATE TABLE i WITH (connector = 'impulse', event_rate = 1); CREATE TABLE b WITH (connector = 'blackhole', type = 'sink'); INSERT INTO b SELECT counter FROM i;",

@@ -297,6 +297,8 @@ describe('the API', () => {
       'access-control-request-method': 'PATCH',
     });
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+    const refused = await world.call('GET', '/api/v1/pipelines/nobody');
+    expect(refused.headers.get('access-control-allow-origin')).toBe('*');
     expect(answer.headers.get('access-control-allow-methods')).toContain('PATCH');
   });
 
