@@ -20,7 +20,7 @@ const SENDERS = 4;
 const TIMEOUT_MS = 300_000;
 
 const query = (path: string): string => `
-CREATE TABLE events (ts TIMESTAMP NOT NULL, k TEXT NOT NULL, v BIGINT, x DOUBLE, WATERMARK FOR ts AS ts - interval '1 second')
+CREATE TABLE events (ts TIMESTAMP NOT NULL, k TEXT NOT NULL, v BIGINT, x DOUBLE, WATERMARK FOR ts AS ts - interval '60 seconds')
   WITH (connector = 'http', format = 'json', type = 'source');
 CREATE TABLE totals WITH (connector = 'r2', path = '${path}', format = 'json', type = 'sink');
 CREATE VIEW sums AS
@@ -30,20 +30,29 @@ INSERT INTO totals SELECT * FROM sums;
 SELECT start FROM sums WHERE k = 'key-0';
 `;
 
-async function sendAll(instance: Instance, pipelineId: string, rows: number): Promise<void> {
-  const starts = Array.from({ length: Math.ceil(rows / BATCH_ROWS) }, (_, index) => index * BATCH_ROWS);
+type Request = { body: string; rows: number };
+
+/** Made before any clock starts. */
+function requestsOf(rows: number): Request[] {
   const options = { seed: 'http-tumble-r2', keys: KEYS, stepMs: STEP_MS };
-  // The text is made before the clock starts; the senders take batches in order, so rows arrive almost in order.
-  const bodies = starts.map((from) => eventLines(options, from, Math.min(BATCH_ROWS, rows - from)));
+  return Array.from({ length: Math.ceil(rows / BATCH_ROWS) }, (_, index) => {
+    const from = index * BATCH_ROWS;
+    const count = Math.min(BATCH_ROWS, rows - from);
+    return { body: eventLines(options, from, count), rows: count };
+  });
+}
+
+async function sendAll(instance: Instance, pipelineId: string, requests: readonly Request[], rows: number): Promise<void> {
+  // Senders overtake each other by a few batches, 5 s of event time each: the watermark waits for 60 s.
   let next = 0;
   const sender = async (): Promise<void> => {
-    for (let index = next++; index < bodies.length; index = next++) {
-      const count = Math.min(BATCH_ROWS, rows - (starts[index] as number));
-      await instance.send(pipelineId, 'events', bodies[index] as string, count, `batch-${index}`);
+    for (let index = next++; index < requests.length; index = next++) {
+      const request = requests[index] as Request;
+      await instance.send(pipelineId, 'events', request.body, request.rows, `batch-${index}`);
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, sender));
-  await instance.send(pipelineId, 'events', markerLine(EVENTS_START_MS + rows * STEP_MS + 60_000), 1, 'marker');
+  await instance.send(pipelineId, 'events', markerLine(EVENTS_START_MS + rows * STEP_MS + 120_000), 1, 'marker');
 }
 
 /** Rows in every window: what the committed counts must add up to. */
@@ -70,12 +79,12 @@ function steadyRate(seen: readonly { atMs: number; startMs: number }[]): number 
 
 type Outcome = { rowsPerSecond: number; steady: number | null };
 
-async function drained(instance: Instance, rows: number, path: string): Promise<Outcome> {
+async function drained(instance: Instance, requests: readonly Request[], rows: number, path: string): Promise<Outcome> {
   const pipeline = await instance.create(query(path), 1_000);
   await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
   await instance.api.patch(pipeline.id, { stop: 'checkpoint' });
   const { id: jobId } = await instance.untilJob(pipeline.id, (job) => job.state === 'Stopped', 30_000);
-  await sendAll(instance, pipeline.id, rows);
+  await sendAll(instance, pipeline.id, requests, rows);
   const watching = new AbortController();
   const seen: { atMs: number; startMs: number }[] = [];
   const watch = followOutput(instance.fetch, pipeline.id, jobId, watching.signal, (output) => {
@@ -92,11 +101,11 @@ async function drained(instance: Instance, rows: number, path: string): Promise<
   return { rowsPerSecond: rows / seconds, steady: steadyRate(seen) };
 }
 
-async function endToEnd(instance: Instance, rows: number, path: string): Promise<number> {
+async function endToEnd(instance: Instance, requests: readonly Request[], rows: number, path: string): Promise<number> {
   const pipeline = await instance.create(query(path), 1_000);
   await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
   const began = performance.now();
-  await sendAll(instance, pipeline.id, rows);
+  await sendAll(instance, pipeline.id, requests, rows);
   await untilAllCommitted(instance, path, rows);
   const seconds = (performance.now() - began) / 1000;
   await instance.stopAndDelete(pipeline.id);
@@ -107,13 +116,14 @@ async function run({ rows, runs, log }: BenchOptions): Promise<Measurement[]> {
   const drainedRates: number[] = [];
   const steadyRates: number[] = [];
   const endToEndRates: number[] = [];
+  const requests = requestsOf(rows);
   const instance = await Instance.start();
   try {
     for (let index = 0; index < runs; index++) {
-      const { rowsPerSecond, steady } = await drained(instance, rows, `drained-${index}`);
+      const { rowsPerSecond, steady } = await drained(instance, requests, rows, `drained-${index}`);
       drainedRates.push(rowsPerSecond);
       if (steady !== null) steadyRates.push(steady);
-      endToEndRates.push(await endToEnd(instance, rows, `posted-${index}`));
+      endToEndRates.push(await endToEnd(instance, requests, rows, `posted-${index}`));
       log(`run ${index + 1}: drained ${Math.round(rowsPerSecond)}, steady ${Math.round(steady ?? 0)}, posted ${Math.round(endToEndRates.at(-1) ?? 0)} rows/s`);
     }
   } finally {

@@ -29,7 +29,7 @@ const QUIET_LOAD = 0.5;
 
 const USAGE = `npm run bench:job -- [--jobs a,b] [--rows N] [--runs N] [--json FILE] [--dry]
   --jobs a,b   default: all of them, one after another
-  --rows N     rows of the throughput jobs (default 1000000)
+  --rows N     rows of the throughput jobs (default 2000000)
   --runs N     repetitions (default: each job's own)
   --json FILE  write the raw measurements there as well
   --dry        leave docs/benchmarks.md as it is
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       jobs: { type: 'string' },
-      rows: { type: 'string', default: '1000000' },
+      rows: { type: 'string', default: '2000000' },
       runs: { type: 'string' },
       json: { type: 'string' },
       dry: { type: 'boolean', default: false },
