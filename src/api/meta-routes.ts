@@ -11,6 +11,8 @@ const OptionSchema = z
     name: z.string(),
     type: z.enum(['text', 'integer', 'number', 'boolean', 'duration', 'bytes', 'choice']),
     choices: z.array(z.string()).optional(),
+    min: z.number().optional(),
+    max: z.number().optional(),
     required: z.boolean(),
     default: z
       .union([z.string(), z.number(), z.boolean()])
@@ -96,6 +98,8 @@ function connectorView(declaration: ConnectorDeclaration): z.infer<typeof Connec
       name: option.name,
       type: option.type,
       ...(option.choices === undefined ? {} : { choices: [...option.choices] }),
+      ...(option.min === undefined ? {} : { min: option.min }),
+      ...(option.max === undefined ? {} : { max: option.max }),
       required: option.required,
       default: option.fallback,
       description: option.doc,

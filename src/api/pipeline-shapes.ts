@@ -44,6 +44,11 @@ export const SettingsSchema = z
       .max(LIMITS.stateBytesMax)
       .optional(),
   })
+  .refine(
+    ({ heartbeat_interval_ms: interval, heartbeat_timeout_ms: timeout }) =>
+      (interval ?? LIMITS.heartbeatIntervalMs) * 3 <= (timeout ?? LIMITS.heartbeatTimeoutMs),
+    { message: 'heartbeat_timeout_ms must be at least three times heartbeat_interval_ms' },
+  )
   .openapi('PipelineSettings');
 
 export const PipelinePostSchema = z

@@ -98,6 +98,7 @@ describe('a pipeline', () => {
     [{ name: 'x', query: EVENTS, checkpoint_interval_micros: 999_999 }, 'one second'],
     [{ name: 'x', query: EVENTS, checkpoint_interval_micros: 86_400_000_001 }, 'one day'],
     [{ name: 'x', query: EVENTS, settings: { no_such: 1 } }, 'no_such'],
+    [{ name: 'x', query: EVENTS, settings: { heartbeat_timeout_ms: 5999 } }, 'three times'],
     ['{"name"', 'JSON'],
   ])('is refused when the request has the wrong shape: %j', async (body, words) => {
     const answer =
