@@ -43,7 +43,10 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
     if (offset >= this.#store.status.endOffset && waitMs > 0) await this.#rowsOrTimeout(waitMs);
     const read = this.#store.read(offset, bytesMax);
     if (read.tag === 'rows') return { ...read, tag: 'log' };
-    throw new EngineError('SOURCE_FAILED', `log position ${offset} is outside of what is kept, ${read.firstKept} to ${read.endOffset}`);
+    const { report } = new EngineError('SOURCE_MISSING', `row ${offset} is outside of what the log keeps, ${read.firstKept} to ${read.endOffset}`, {
+      hint: 'restart the pipeline without state: it then begins at the oldest row that is kept',
+    });
+    return { tag: 'failed', report };
   }
 
   async trim(offset: number): Promise<void> {

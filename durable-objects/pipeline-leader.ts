@@ -66,7 +66,9 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     return { tag: 'accepted' };
   }
 
+  /** A poll also makes up for a lost alarm. */
   async poll(): Promise<LeaderStatus> {
+    this.#feed({ tag: 'tick' });
     return leaderStatus(this.#state);
   }
 

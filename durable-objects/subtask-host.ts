@@ -16,13 +16,15 @@ import { type CrashPoint, type Env, type HostCalls, hosts, isLocal, leaders, log
 import { getStateFile, putStateFile, readObject, stageObject } from '../src/platform/objects.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
 import { withRetry } from '../src/platform/retry.ts';
-import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, HostReport } from '../src/protocol/messages.ts';
+import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, HostReport, ReportAnswer } from '../src/protocol/messages.ts';
 import type { HostEffect, HostEvent } from '../src/subtask/host-events.ts';
 import { HostMachine } from '../src/subtask/host-machine.ts';
 
 /** A report that cannot be delivered for so long ends the host: its leader is gone for good. */
 const REPORT_GIVE_UP_MS = 15 * 60_000;
 const REPORT_PAUSE_MS = 250;
+/** Reports answered `stale` for so long mean that nobody leads this host any more. */
+const DISOWNED_MS = 60_000;
 
 export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #incarnation = crypto.randomUUID();
@@ -34,6 +36,7 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #reporting = false;
   #sequence = 0;
+  #disownedSinceMs: number | null = null;
   #nextRequest = 1;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #timerAtMs = Infinity;
@@ -78,8 +81,11 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   }
 
   #feed(event: HostEvent): void {
-    const step = this.#machine.handle(event, Date.now());
+    const startedMs = Date.now();
+    const step = this.#machine.handle(event, startedMs);
+    const tookMs = Date.now() - startedMs;
     for (const effect of step.effects) this.#perform(effect);
+    if (step.cut) this.#feed({ tag: 'cut-took', ms: tookMs });
     if (this.#released) return;
     if (step.busy) this.#schedule(0);
     else if (step.wakeAtMs !== null) this.#schedule(step.wakeAtMs);
@@ -207,10 +213,11 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
       const { pipelineId, generation, leader, index } = this.#identity();
       try {
         const stub = leaders(this.env).getByName(leaderName(pipelineId, generation));
-        await stub.report({ pipelineId, generation, leader, index, host: this.#incarnation, sequence: this.#sequence, report });
+        const answer = await stub.report({ pipelineId, generation, leader, index, host: this.#incarnation, sequence: this.#sequence, report });
         this.#sequence++;
         this.#reports.shift();
         failingSinceMs = null;
+        this.#noteAnswer(answer);
       } catch {
         failingSinceMs ??= Date.now();
         if (Date.now() - failingSinceMs > REPORT_GIVE_UP_MS) break;
@@ -218,6 +225,16 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
       }
     }
     this.#reporting = false;
+  }
+
+  /** A resumed leader adopts its hosts within moments: one that goes on disowning this host has another life. */
+  #noteAnswer(answer: ReportAnswer): void {
+    if (answer.tag === 'accepted') {
+      this.#disownedSinceMs = null;
+      return;
+    }
+    this.#disownedSinceMs ??= Date.now();
+    if (Date.now() - this.#disownedSinceMs > DISOWNED_MS) this.#feed({ tag: 'abandoned' });
   }
 
   #release(): void {

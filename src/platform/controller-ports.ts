@@ -9,7 +9,7 @@ import { answeredWithin } from './deadline.ts';
 import { type Env, leaders } from './env.ts';
 import { driveLineage } from './r2-store.ts';
 
-/** Leaders of older code are restarted in order when this changes. */
+/** Recorded with every generation, so that the lineage tells which code wrote it. */
 const CODE_VERSION = '1';
 
 const LEADER_ANSWER_MS = 10_000;

@@ -20,6 +20,8 @@ export class CheckpointTask {
   readonly #stages: Set<number>;
   readonly #uploads = new Set<number>();
   cutMs: number | null = null;
+  /** How long processing stood still for the cuts, as far as the shell could measure it. */
+  snapshotMs = 0;
   reported = false;
 
   constructor(barrier: BarrierId, startedMs: number, stages: Iterable<number>) {

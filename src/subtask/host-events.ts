@@ -22,6 +22,10 @@ export type HostEvent =
   | { tag: 'committed'; requestId: number }
   /** An effect failed for good; the shell has used up its retries. */
   | { tag: 'effect-failed'; requestId: number; report: ErrorReport }
+  /** How long the step took that cut a stage (`HostStep.cut`); only the shell has a clock that runs within a step. */
+  | { tag: 'cut-took'; ms: number }
+  /** The leader has disowned this host for good. */
+  | { tag: 'abandoned' }
   /** Time to work: on each turn of the shell's loop. */
   | { tag: 'run' };
 
@@ -43,4 +47,10 @@ export type HostEffect =
   | { tag: 'released' };
 
 /** After each step: whether there is more work right now, and when the clock alone will make some. */
-export type HostStep = { effects: HostEffect[]; busy: boolean; wakeAtMs: number | null };
+export type HostStep = {
+  effects: HostEffect[];
+  busy: boolean;
+  wakeAtMs: number | null;
+  /** A stage was cut for a checkpoint. */
+  cut: boolean;
+};

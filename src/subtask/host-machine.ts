@@ -24,6 +24,7 @@ import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, Generati
 import { CheckpointTask } from './checkpoint-task.ts';
 import { cutStage } from './cut-stage.ts';
 import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
+import { checkStateBudget } from './state-budget.ts';
 import { HostMetrics } from './host-metrics.ts';
 import { RestoreTask } from './restore-task.ts';
 import type { SinkNode } from './sink-node.ts';
@@ -55,6 +56,8 @@ export class HostMachine {
   /** Cut and reported, not yet settled: what to trim when they are. */
   #cuts: CheckpointTask[] = [];
   #commits = new Map<number, Set<string>>();
+  /** Incarnation of every host heard of, by index. */
+  #peers = new Map<number, string>();
   #pending = new Map<number, Pending>();
   #nextRequest = 1;
   #sourcesOpen = false;
@@ -62,6 +65,7 @@ export class HostMachine {
   #graceful = false;
   #lastTickMs = 0;
   #effects: HostEffect[] = [];
+  #cutInStep = false;
   readonly #metrics = new HostMetrics();
   #nowMs = 0;
 
@@ -84,6 +88,7 @@ export class HostMachine {
   /** One step. Nothing is thrown: a failure becomes a `failed` report. */
   handle(event: HostEvent, nowMs: number): HostStep {
     this.#effects = [];
+    this.#cutInStep = false;
     this.#nowMs = nowMs;
     let busy = false;
     try {
@@ -92,7 +97,7 @@ export class HostMachine {
     } catch (thrown) {
       this.#fail(reportOf(thrown), '');
     }
-    return { effects: this.#effects, busy, wakeAtMs: this.#wakeAtMs() };
+    return { effects: this.#effects, busy, wakeAtMs: this.#wakeAtMs(), cut: this.#cutInStep };
   }
 
   #dispatch(event: HostEvent): boolean {
@@ -127,6 +132,12 @@ export class HostMachine {
       case 'committed':
         this.#onCommitted(event.requestId);
         return false;
+      case 'cut-took':
+        if (this.#checkpoint !== null) this.#checkpoint.snapshotMs += event.ms;
+        return false;
+      case 'abandoned':
+        if (this.#phase !== 'stopped') this.#release();
+        return false;
       case 'effect-failed':
         if (this.#pending.delete(event.requestId)) this.#fail(event.report, '');
         return false;
@@ -144,7 +155,9 @@ export class HostMachine {
     }
     if (command.tag === 'deploy' || command.tag === 'adopt') this.#leader = envelope.leader;
     else if (envelope.leader !== this.#leader) return { tag: 'stale-leader' };
-    if (this.#phase === 'stopped') return { tag: 'accepted' };
+    if (this.#phase === 'stopped') {
+      return command.tag === 'stop' ? { tag: 'accepted' } : { tag: 'unknown-incarnation', incarnation: this.#incarnation };
+    }
     this.#obey(command);
     return { tag: 'accepted' };
   }
@@ -160,6 +173,7 @@ export class HostMachine {
         return;
       case 'begin':
         if (this.#phase !== 'ready') return;
+        command.hosts?.forEach((host, index) => this.#meet(index, host));
         this.#phase = 'running';
         this.#sourcesOpen = true;
         return;
@@ -181,6 +195,13 @@ export class HostMachine {
     }
   }
 
+  /** Notes who host `index` is; one that is somebody else by now has lost what it was sent. */
+  #meet(index: number, incarnation: string): void {
+    const known = this.#peers.get(index) ?? incarnation;
+    if (known !== incarnation) throw new EngineError('HOST_LOST', `host ${index} was created again`);
+    this.#peers.set(index, incarnation);
+  }
+
   #deploy(command: HostCommand & { tag: 'deploy' }): void {
     const { spec, index, checkpoint } = command;
     this.#spec = spec;
@@ -190,6 +211,7 @@ export class HostMachine {
     this.#pending.clear();
     this.#checkpoint = null;
     this.#cuts = [];
+    this.#peers.clear();
     this.#drainReported = false;
     this.#subtasks = buildSubtasks(spec, index, this.#incarnation, (checkpoint?.epoch ?? 0) + 2, {
       read: (operator, partition, request) => this.#effects.push({ tag: 'read', operator, partition, request }),
@@ -255,6 +277,7 @@ export class HostMachine {
     const wanted = this.#taskFor(barrier);
     const spec = must(this.#spec, 'generation spec');
     const subtasks = must(this.#subtasks, 'subtasks');
+    this.#cutInStep = true;
     const cut = cutStage(stage, barrier, this.#index, subtasks);
     stage.finishBarrier();
     const task = this.#checkpoint;
@@ -282,6 +305,7 @@ export class HostMachine {
       return { tag: 'refused', reason: 'not deployed' };
     }
     if (this.#phase === 'stopped') return { tag: 'refused', reason: 'stopped' };
+    this.#meet(delivery.from, delivery.fromHost);
     const channel = this.#subtasks.channelOf(delivery.edge, delivery.from);
     if (channel === undefined || delivery.to !== this.#index) return { tag: 'refused', reason: 'no such channel' };
     return channel.receive(delivery, requestId);
@@ -311,6 +335,7 @@ export class HostMachine {
     if (this.#nowMs - this.#lastTickMs >= TICK_MS) {
       this.#lastTickMs = this.#nowMs;
       for (const stage of stages) stage.tick(this.#nowMs);
+      checkStateBudget(this.#subtasks, must(this.#spec, 'generation spec').settings.stateBytesMax);
     }
     return done > 0;
   }
@@ -358,7 +383,7 @@ export class HostMachine {
         items: subtasks.sinks.flatMap((sink) => sink.items(task.barrier)),
         drained: this.#drained(),
         alignMs: cutMs - task.startedMs,
-        snapshotMs: 0,
+        snapshotMs: task.snapshotMs,
         uploadMs: this.#nowMs - cutMs,
       },
     });

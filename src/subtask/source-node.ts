@@ -63,6 +63,7 @@ export class SourceNode implements NodeBody {
       this.#port.fail(this.operator, result.report);
       return;
     }
+    if (result.tag !== 'missing') this.#nodeOf().counters.bytesIn += result.bytes.byteLength;
     this.#source.onRead(partition, result);
   }
 
