@@ -81,6 +81,11 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     return this.#feed({ tag: 'report', envelope }) ?? { tag: 'accepted' };
   }
 
+  async destroy(): Promise<void> {
+    await this.ctx.storage.deleteAll();
+    this.ctx.abort('deleted');
+  }
+
   async crash(at: CrashPoint): Promise<void> {
     if (isLocal(this.env)) this.#crashPoint.arm(at);
   }

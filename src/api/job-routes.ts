@@ -122,7 +122,7 @@ export function addJobRoutes(api: Api): void {
   });
   api.openapi(pipelineJobs, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
-    const status = TERMINAL_STATES.includes(found.job.state) ? null : await statusOf(c.env, found);
+    const status = await statusOf(c.env, found);
     return c.json({ data: [jobView(found, status)] }, 200);
   });
   api.openapi(errors, async (c) => {

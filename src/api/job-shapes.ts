@@ -26,6 +26,17 @@ export const JobSchema = z
     start_time: micros.nullable(),
     finish_time: micros.nullable(),
     tasks: z.int().openapi({ description: 'Subtasks of all operators.' }),
+    rows: z
+      .object({
+        in: z.int().openapi({ description: 'Rows the sources have read, bad ones included.' }),
+        out: z.int().openapi({ description: 'Rows the sinks have received.' }),
+        errors: z.int().openapi({ description: 'Rows that could not be decoded or computed.' }),
+        late: z.int().openapi({ description: 'Rows that came after their windows had closed.' }),
+      })
+      .nullable()
+      .openapi({
+        description: 'Counts since the pipeline began, as of the last report of its hosts; null when no leader answers.',
+      }),
     failure_reason: FailureSchema.nullable(),
     created_at: micros,
   })

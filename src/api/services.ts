@@ -40,6 +40,8 @@ export type ApiServices = {
   tail(target: TailTarget, after: number, waitMs: number): Promise<TailPage>;
   log(pipelineId: string, table: string, partition: number): LogAccess;
   lineage(pipelineId: string, jobId: string): Promise<ReadOutcome>;
+  /** Deletes, after the response, what the generations up to `generation` of a deleted pipeline left behind: checkpoints, staged output, leaders. */
+  forgetLater(pipelineId: string, generation: number): void;
   /** Only on one's own machine: null elsewhere. */
   local: LocalServices | null;
 };

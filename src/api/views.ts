@@ -156,9 +156,22 @@ export function jobView({ pipeline, job }: PipelineAndJob, status: LeaderStatus 
       (sum, operator) => sum + (operator.parallelism ?? pipeline.parallelism),
       0,
     ),
+    rows: live === null ? null : rowCounts(graphOf(pipeline), live),
     failure_reason: failureView(job),
     created_at: microsOf(pipeline.createdMs),
   };
+}
+
+function rowCounts(graph: PhysicalGraph, status: LeaderStatus): NonNullable<JobView['rows']> {
+  const tags = new Map(graph.operators.map(({ id, spec }) => [id, spec.tag]));
+  const counts = { in: 0, out: 0, errors: 0, late: 0 };
+  for (const { operator, rowsIn, errors, late } of status.metrics) {
+    if (tags.get(operator) === 'source') counts.in += rowsIn;
+    if (tags.get(operator) === 'sink') counts.out += rowsIn;
+    counts.errors += errors;
+    counts.late += late;
+  }
+  return counts;
 }
 
 function failureView({ failure }: Job): z.infer<typeof FailureSchema> | null {

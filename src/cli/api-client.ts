@@ -18,6 +18,7 @@ export type JobView = {
   epoch: number;
   committed_epoch: number;
   restarts: number;
+  rows: { in: number; out: number; errors: number; late: number } | null;
   failure_reason: ErrorReport | null;
 };
 
@@ -47,6 +48,11 @@ export class ApiClient {
     const job = data[0];
     if (job === undefined) throw new EngineError('NOT_FOUND', `pipeline ${pipelineId} has no job`);
     return job;
+  }
+
+  /** The newest messages about rows and failures. */
+  async errors(pipelineId: string, jobId: string): Promise<{ message: string; details: string; code: string; operator_id: string | null }[]> {
+    return (await this.#json<{ data: { message: string; details: string; code: string; operator_id: string | null }[] }>(`/api/v1/pipelines/${pipelineId}/jobs/${jobId}/errors`)).data;
   }
 
   async patch(pipelineId: string, body: Record<string, unknown>): Promise<PipelineView> {

@@ -41,6 +41,7 @@ type RunOptions = {
 
 const POLL_MS = 100;
 const CRON_MS = 2_000;
+const BAD_ROWS_SHOWN = 5;
 const ENDED = new Set(['Finished', 'Stopped', 'Failed']);
 
 export function parseRunArguments(argv: readonly string[]): RunOptions {
@@ -158,6 +159,7 @@ class RunSession {
       const job = await this.#follow(pipeline);
       ended = true;
       await havoc;
+      await this.#tellOfBadRows(pipeline, job);
       return this.#conclude(job);
     } finally {
       ended = true;
@@ -305,6 +307,16 @@ class RunSession {
       killWorkerd: async () => await this.#runtime?.killWorkerd(),
       note,
     };
+  }
+
+  /** Rows that were left out are no failure of the run, but nobody should have to look for them. */
+  async #tellOfBadRows(pipeline: PipelineView, job: JobView): Promise<void> {
+    const { errors, late } = job.rows ?? { errors: 0, late: 0 };
+    if (errors + late === 0) return;
+    const parts = [errors > 0 ? `${errors} bad` : '', late > 0 ? `${late} late` : ''].filter((part) => part !== '');
+    note(`thalweg: ${parts.join(' and ')} of ${job.rows?.in} rows were left out`);
+    const messages = await this.#patiently(() => this.#api.errors(pipeline.id, job.id));
+    for (const { code, message, details } of messages.slice(0, BAD_ROWS_SHOWN)) note(`  ${code}: ${message}${details === '' ? '' : `  ${details}`}`);
   }
 
   #conclude(job: JobView): number {

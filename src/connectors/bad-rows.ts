@@ -28,14 +28,14 @@ export function judgeBadRows(
   if (first !== undefined && badData === 'fail') {
     return {
       tag: 'failed',
-      report: failReport(first.code, `${place(first)}: ${messageOf(first)}`, rawOf(bytes, first)),
+      report: failReport(first.code, `${place(first)}: ${first.message}`, rawOf(bytes, first)),
     };
   }
   const problems = errors.map((error): RowProblem => ({
     row: error.rowIndex,
     code: error.code,
     column: error.column ?? '',
-    message: `${place(error)}: ${messageOf(error)}`,
+    message: `${place(error)}: ${error.message}`,
     raw: badData === 'dead_letter' ? rawOf(bytes, error) : null,
   }));
   return { tag: 'problems', problems };
@@ -51,10 +51,6 @@ export function failReport(
     ...(raw === null ? {} : { detail: `The row is: ${raw.slice(0, 500)}` }),
     hint: "Set bad_data = 'dead_letter' on the table to put such rows aside and go on.",
   }).report;
-}
-
-function messageOf(error: DecodeError): string {
-  return error.column === null ? error.message : `column ${error.column}: ${error.message}`;
 }
 
 function rawOf(bytes: Uint8Array, error: DecodeError): string {

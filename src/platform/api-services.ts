@@ -51,8 +51,29 @@ export function apiServices(env: Env, later: Later): ApiServices {
     log: (pipelineId, table, partition) => logAccess(env, logName(pipelineId, table, partition)),
     lineage: (pipelineId, jobId) =>
       driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
+    forgetLater: (pipelineId, generation) => {
+      later.waitUntil(forget(env, pipelineId, generation));
+    },
     local: isLocal(env) ? localServices(env) : null,
   };
+}
+
+/**
+ * Leaders first, so that none of them finds its lineage gone. What a lost call leaves behind costs storage and
+ * nothing else: ids are never used again by chance. Committed files of `r2` and `single_file` sinks stay.
+ */
+async function forget(env: Env, pipelineId: string, generations: number): Promise<void> {
+  for (let generation = 1; generation <= generations; generation++) {
+    const name = leaderName(pipelineId, generation);
+    await withRetry(() => ended(() => leaders(env).getByName(name).destroy(), 'deleted'));
+  }
+  for (const prefix of [`${pipelineId}/`, `thalweg-staged/${pipelineId}/`, `thalweg-output/${pipelineId}/`]) {
+    for (;;) {
+      const { objects } = await withRetry(() => env.BUCKET.list({ prefix }));
+      if (objects.length === 0) break;
+      await withRetry(() => env.BUCKET.delete(objects.map(({ key }) => key)));
+    }
+  }
 }
 
 function logAccess(env: Env, name: string): LogAccess {

@@ -18,6 +18,8 @@ export interface LeaderCalls {
   poll(): Promise<LeaderStatus>;
   stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }>;
   report(envelope: ReportEnvelope): Promise<ReportAnswer>;
+  /** Deletes everything the object holds; its pipeline is gone. */
+  destroy(): Promise<void>;
   /** Local only, see CrashPoint. */
   crash(at: CrashPoint): Promise<void>;
 }

@@ -168,7 +168,7 @@ export class HostMachine {
         this.#deploy(command);
         return;
       case 'adopt':
-        this.#metrics.heardFromNewLeader();
+        this.#metrics.hasten();
         if (this.#phase === 'ready' || this.#phase === 'running') this.#reportDeployed();
         return;
       case 'begin':
@@ -362,7 +362,12 @@ export class HostMachine {
       this.#graceful = false;
       this.#effects.push({ tag: 'report', report: { tag: 'stopped' } });
     }
-    const heartbeat = this.#metrics.heartbeat(subtasks, this.#index, this.#nowMs, must(this.#spec, 'spec').settings.heartbeatIntervalMs);
+    this.#heartbeat(subtasks);
+  }
+
+  #heartbeat(subtasks: Subtasks): void {
+    const { heartbeatIntervalMs } = must(this.#spec, 'generation spec').settings;
+    const heartbeat = this.#metrics.heartbeat(subtasks, this.#index, this.#nowMs, heartbeatIntervalMs);
     if (heartbeat !== null) this.#effects.push({ tag: 'report', report: heartbeat });
   }
 
@@ -372,6 +377,9 @@ export class HostMachine {
     if (!subtasks.sinks.every((sink) => sink.ready(task.barrier))) return;
     task.reported = true;
     this.#cuts.push(task);
+    // What the checkpoint's counters say is seen no later than the checkpoint.
+    this.#metrics.hasten();
+    this.#heartbeat(subtasks);
     const cutMs = task.cutMs ?? this.#nowMs;
     this.#effects.push({
       tag: 'report',

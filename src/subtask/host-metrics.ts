@@ -25,15 +25,15 @@ export class HostMetrics {
         operator: node.operator.id,
         subtask,
         code,
-        message: problem.column === '' ? problem.message : `${problem.column}: ${problem.message}`,
+        message: problem.message.includes(problem.column) ? problem.message : `${problem.column}: ${problem.message}`,
         detail: problem.raw === null ? '' : problem.raw.slice(0, RAW_CHARACTERS_MAX),
         domain: ERROR_CODES[code].domain,
       });
     }
   }
 
-  /** The next heartbeat goes out at once. */
-  heardFromNewLeader(): void {
+  /** The next heartbeat is due at once. */
+  hasten(): void {
     this.#lastHeartbeatMs = -Infinity;
   }
 

@@ -195,6 +195,7 @@ describe('a job', () => {
         running_desired: true,
         run_id: 3,
         generation: 3,
+        rows: null,
         reason: 'created',
         epoch: 4,
         committed_epoch: 4,

@@ -275,6 +275,7 @@ describe('a pipeline', () => {
     await patch(id, { stop: 'checkpoint' });
     await world.observe(id, { state: 'Stopped' });
     expect((await world.call('DELETE', `/api/v1/pipelines/${id}`)).body.id).toBe(id);
+    expect(world.forgotten).toEqual([`${id} up to 0`]);
     expect((await world.call('DELETE', `/api/v1/pipelines/${id}`)).status).toBe(404);
     expect((await world.call('GET', `/api/v1/pipelines/${id}/jobs`)).status).toBe(404);
   });

@@ -38,6 +38,7 @@ export class World {
     next: 0,
     rows: [],
   });
+  readonly forgotten: string[] = [];
   #drawn = 0;
 
   readonly services: ApiServices = {
@@ -66,6 +67,9 @@ export class World {
       };
     },
     lineage: async () => this.lineage,
+    forgetLater: (pipelineId, generation) => {
+      this.forgotten.push(`${pipelineId} up to ${generation}`);
+    },
     local: {
       crash: async (_, target) => {
         this.crashes.push(target);
