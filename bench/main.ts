@@ -29,7 +29,7 @@ const QUIET_LOAD = 0.5;
 
 const USAGE = `npm run bench:job -- [--jobs a,b] [--rows N] [--runs N] [--json FILE] [--dry]
   --jobs a,b   default: all of them, one after another
-  --rows N     rows of the throughput jobs (default 2000000)
+  --rows N     rows of the throughput jobs (default: each job's own)
   --runs N     repetitions (default: each job's own)
   --json FILE  write the raw measurements there as well
   --dry        leave docs/benchmarks.md as it is
@@ -53,7 +53,7 @@ function chosenJobs(text: string | undefined): string[] {
   return names;
 }
 
-async function measure(job: string, rows: number, runs: number | null): Promise<JobResult> {
+async function measure(job: string, rows: number | null, runs: number | null): Promise<JobResult> {
   const bench = JOBS[job] as Bench & { runs: number };
   const load = loadavg()[0] ?? 0;
   say(`== ${job}`);
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       jobs: { type: 'string' },
-      rows: { type: 'string', default: '2000000' },
+      rows: { type: 'string' },
       runs: { type: 'string' },
       json: { type: 'string' },
       dry: { type: 'boolean', default: false },
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
     },
   });
   if (values.help) return void process.stdout.write(`${USAGE}\n`);
-  const rows = wholeNumber('rows', values.rows);
+  const rows = values.rows === undefined ? null : wholeNumber('rows', values.rows);
   const runs = values.runs === undefined ? null : wholeNumber('runs', values.runs);
   const results: JobResult[] = [];
   for (const job of chosenJobs(values.jobs)) results.push(await measure(job, rows, runs));

@@ -10,8 +10,8 @@ export type Measurement = {
 };
 
 export type BenchOptions = {
-  /** Rows of the throughput jobs. */
-  rows: number;
+  /** Rows of the throughput jobs; null: each job's own number. */
+  rows: number | null;
   /** Repetitions of a job. */
   runs: number;
   log: (line: string) => void;

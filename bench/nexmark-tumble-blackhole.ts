@@ -9,6 +9,7 @@ INSERT INTO nothing SELECT auction, window.start, bids, top FROM (
   SELECT auction, tumble(interval '10 seconds') AS window, count(*) AS bids, max(price) AS top FROM nexmark GROUP BY auction, window);
 `;
 
+const ROWS = 10_000_000;
 /** 46 of every 50 Nexmark events are bids. */
 const BID_SHARE = 46 / 50;
 
@@ -22,7 +23,8 @@ async function once(instance: Instance, events: number): Promise<number> {
   return events / seconds;
 }
 
-async function run({ rows, runs, log }: BenchOptions): Promise<Measurement[]> {
+async function run({ rows: given, runs, log }: BenchOptions): Promise<Measurement[]> {
+  const rows = given ?? ROWS;
   const values: number[] = [];
   const instance = await Instance.start();
   try {
