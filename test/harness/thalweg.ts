@@ -30,10 +30,15 @@ export class Thalweg {
     this.api = new ApiClient((path, init) => this.fetch(path, init));
   }
 
-  static async start(options: { cronMs?: number } = {}): Promise<Thalweg> {
+  /** `cronMs` null: cron ticks only when `runScheduled` is called. */
+  static async start(options: { cronMs?: number | null } = {}): Promise<Thalweg> {
     const thalweg = new Thalweg(await mkdtemp(join(tmpdir(), 'thalweg-test-')));
     await thalweg.startProcess();
-    thalweg.#cron = setInterval(() => void thalweg.#runtime?.runScheduled().catch(() => undefined), options.cronMs ?? 1_000);
+    if (options.cronMs === null) return thalweg;
+    thalweg.#cron = setInterval(
+      () => void thalweg.#runtime?.runScheduled().catch(() => undefined),
+      options.cronMs ?? 1_000,
+    );
     return thalweg;
   }
 
@@ -52,6 +57,16 @@ export class Thalweg {
     await this.startProcess();
   }
 
+  /** SIGKILL to everything; `startProcess` starts it again. */
+  async stopAtOnce(): Promise<void> {
+    await this.#runtime?.kill();
+  }
+
+  async runScheduled(): Promise<void> {
+    if (this.#runtime === null) throw new Error('not started');
+    await this.#runtime.runScheduled();
+  }
+
   async killWorkerd(): Promise<void> {
     await this.#runtime?.killWorkerd();
   }
@@ -68,11 +83,22 @@ export class Thalweg {
   }
 
   async create(query: string, extra: Record<string, unknown> = {}): Promise<PipelineView> {
-    return await this.api.create({ name: 'test', query, parallelism: 1, checkpoint_interval_micros: 1_000_000, ...extra });
+    return await this.api.create({
+      name: 'test',
+      query,
+      parallelism: 1,
+      checkpoint_interval_micros: 1_000_000,
+      ...extra,
+    });
   }
 
   /** Sends rows until they are accepted, with one key for all tries: a lost answer does no harm. */
-  async send(pipeline: string, table: string, rows: readonly unknown[], key: string): Promise<IngestAnswer> {
+  async send(
+    pipeline: string,
+    table: string,
+    rows: readonly unknown[],
+    key: string,
+  ): Promise<IngestAnswer> {
     const body = rows.map((row) => JSON.stringify(row)).join('\n');
     return await patiently(async () => {
       const response = await this.fetch(`/api/v1/pipelines/${pipeline}/tables/${table}/rows`, {
@@ -81,13 +107,18 @@ export class Thalweg {
         body,
       });
       const text = await response.text();
-      if (response.status !== 200 && response.status !== 207) throw new Error(`HTTP ${response.status}: ${text}`);
+      if (response.status !== 200 && response.status !== 207)
+        throw new Error(`HTTP ${response.status}: ${text}`);
       return JSON.parse(text) as IngestAnswer;
     });
   }
 
   /** The job once `reached` holds; an error that shows its last view after `timeoutMs`. */
-  async waitForJob(pipeline: string, reached: (job: JobView) => boolean, timeoutMs = 30_000): Promise<JobView> {
+  async waitForJob(
+    pipeline: string,
+    reached: (job: JobView) => boolean,
+    timeoutMs = 30_000,
+  ): Promise<JobView> {
     const deadline = Date.now() + timeoutMs;
     let last: unknown = null;
     while (Date.now() < deadline) {
@@ -102,7 +133,9 @@ export class Thalweg {
       }
       await pause(POLL_MS);
     }
-    throw new Error(`timed out; last seen: ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+    throw new Error(
+      `timed out; last seen: ${last instanceof Error ? last.message : JSON.stringify(last)}`,
+    );
   }
 
   /** Lines of every object under the prefix. */
@@ -110,7 +143,13 @@ export class Thalweg {
     const lines: string[] = [];
     for (const { key } of await patiently(() => this.api.objects(prefix))) {
       const bytes = await patiently(() => this.api.object(key));
-      if (bytes !== null) lines.push(...new TextDecoder().decode(bytes).split('\n').filter((line) => line !== ''));
+      if (bytes !== null)
+        lines.push(
+          ...new TextDecoder()
+            .decode(bytes)
+            .split('\n')
+            .filter((line) => line !== ''),
+        );
     }
     return lines;
   }
@@ -127,8 +166,31 @@ export class Thalweg {
     throw new Error(`only ${lines.length} of ${count} lines under ${prefix}`);
   }
 
+  /** Names of the epoch records that are kept, oldest first: read from R2, without asking the leader or D1 for them. */
+  async records(pipeline: string): Promise<string[]> {
+    const objects = await patiently(() => this.api.objects(`${pipeline}/`));
+    return objects.map((object) => object.key).filter((key) => key.endsWith('.record'));
+  }
+
+  /** Waits until R2 has a record of `epoch` or a later one. */
+  async waitForEpoch(pipeline: string, epoch: number, timeoutMs = 30_000): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const newest = (await this.records(pipeline)).at(-1);
+      if (newest !== undefined && Number(/(\d+)\.record$/.exec(newest)?.[1]) >= epoch) return;
+      if (Date.now() > deadline)
+        throw new Error(`no record of epoch ${epoch}; the newest is ${newest}`);
+      await pause(POLL_MS);
+    }
+  }
+
   /** Resets an object now, or when it reaches the crash point `at`. */
-  async crash(pipeline: string, target: 'leader' | 'host' | 'log', at = 'now', index = 0): Promise<void> {
+  async crash(
+    pipeline: string,
+    target: 'leader' | 'host' | 'log',
+    at = 'now',
+    index = 0,
+  ): Promise<void> {
     await this.fetch(`/api/v1/local/pipelines/${pipeline}/crash`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -137,7 +199,8 @@ export class Thalweg {
   }
 }
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Repeats a call that fails while the runtime is down. */
 export async function patiently<T>(call: () => Promise<T>, timeoutMs = 30_000): Promise<T> {
