@@ -21,7 +21,10 @@ import { countedRestarts, recoveryPauseMs } from './backoff.ts';
 import { transition } from './transitions.ts';
 
 /** `none`: no generation was ever allocated, or the job is at rest. */
-export type LeaderView = { tag: 'none' } | { tag: 'unreachable' } | { tag: 'status'; status: LeaderStatus };
+export type LeaderView =
+  | { tag: 'none' }
+  | { tag: 'unreachable' }
+  | { tag: 'status'; status: LeaderStatus };
 
 export type ControllerAction =
   /** Write over the job that was read. */
@@ -37,16 +40,27 @@ export type ControllerAction =
   | { tag: 'poll-at'; atMs: number | null };
 
 const POLL_SOON_MS = 1_000;
-const POLL_HEALTHY_MS = 60_000;
+/** Less than the minute between two crons: a pipeline that is due a moment after one would wait for two. */
+const POLL_HEALTHY_MS = 50_000;
 
 /** A controller looks at a leader unless the job is at rest. */
-export const watchesLeader = (job: Job): boolean => job.generation > 0 && !TERMINAL_STATES.includes(job.state);
+export const watchesLeader = (job: Job): boolean =>
+  job.generation > 0 && !TERMINAL_STATES.includes(job.state);
 
 type View = { pipeline: Pipeline; job: Job; nowMs: number; jitter: number; restart: boolean };
 
 /** What to do, in this order. `jitter` in [0, 1) spreads recoveries. */
-export function decide(pipeline: Pipeline, job: Job, leader: LeaderView, nowMs: number, jitter: number): ControllerAction[] {
-  const restart = pipeline.desiredState === 'running' && pipeline.restartNonce !== null && pipeline.restartNonce !== job.restartDone;
+export function decide(
+  pipeline: Pipeline,
+  job: Job,
+  leader: LeaderView,
+  nowMs: number,
+  jitter: number,
+): ControllerAction[] {
+  const restart =
+    pipeline.desiredState === 'running' &&
+    pipeline.restartNonce !== null &&
+    pipeline.restartNonce !== job.restartDone;
   const view: View = { pipeline, job, nowMs, jitter, restart };
   if (!watchesLeader(job)) return atRest(view);
   if (leader.tag !== 'status') return unreachable(view);
@@ -61,15 +75,24 @@ function atRest(view: View): ControllerAction[] {
   const runnable = job.state === 'Created' || job.state === 'Stopped' || restart;
   if (pipeline.desiredState === 'running' && runnable) {
     const reason = job.state === 'Created' ? 'created' : restart ? 'restart' : 'started';
-    return [next(view, 'Scheduling', reason, { restarts: 0, failure: null, startMs: null, finishMs: null })];
+    return [
+      next(view, 'Scheduling', reason, {
+        restarts: 0,
+        failure: null,
+        startMs: null,
+        finishMs: null,
+      }),
+    ];
   }
-  if (job.state === 'Created') return [record(view, { state: 'Stopped', finishMs: nowMs }), { tag: 'poll-at', atMs: null }];
+  if (job.state === 'Created')
+    return [record(view, { state: 'Stopped', finishMs: nowMs }), { tag: 'poll-at', atMs: null }];
   return [{ tag: 'poll-at', atMs: null }];
 }
 
 function unreachable(view: View): ControllerAction[] {
   const { job, nowMs } = view;
-  if (job.unreachableSinceMs === null) return [record(view, { unreachableSinceMs: nowMs }), soon(view)];
+  if (job.unreachableSinceMs === null)
+    return [record(view, { unreachableSinceMs: nowMs }), soon(view)];
   if (nowMs - job.unreachableSinceMs < LIMITS.leaderSilentMs) return [soon(view)];
   const message = `the leader did not answer for ${LIMITS.leaderSilentMs} ms`;
   return recover(view, null, { code: 'HOST_LOST', ...ERROR_CODES.HOST_LOST, message });
@@ -82,7 +105,8 @@ function unstarted(view: View, patch: JobPatch): ControllerAction[] {
   if (view.restart) return [next(view, 'Restarting', 'restart', { restarts: 0, failure: null })];
   const stop = stopOf(view);
   // A stop with a checkpoint lets it redo what an earlier generation left uncommitted; others just end it.
-  const starts: ControllerAction[] = stop === null || pipeline.stopMode === 'checkpoint' ? [{ tag: 'start' }] : [];
+  const starts: ControllerAction[] =
+    stop === null || pipeline.stopMode === 'checkpoint' ? [{ tag: 'start' }] : [];
   const stops = stop === null ? [] : [stop];
   const stopping: JobPatch = stop === null ? patch : { ...patch, state: stoppingState(pipeline) };
   return [...recordIfAny(view, stopping), ...starts, ...stops, soon(view)];
@@ -90,15 +114,29 @@ function unstarted(view: View, patch: JobPatch): ControllerAction[] {
 
 function live(view: View, status: LeaderStatus, back: JobPatch): ControllerAction[] {
   const { pipeline, nowMs, job } = view;
-  const progress: JobPatch = { ...back, epoch: status.epoch, committedEpoch: status.committedEpoch };
+  const progress: JobPatch = {
+    ...back,
+    epoch: status.epoch,
+    committedEpoch: status.committedEpoch,
+  };
   const stop = stopOf(view);
-  if (stop !== null) return [...recordIfAny(view, { ...progress, state: stoppingState(pipeline) }), stop, soon(view)];
+  if (stop !== null)
+    return [
+      ...recordIfAny(view, { ...progress, state: stoppingState(pipeline) }),
+      stop,
+      soon(view),
+    ];
   if (view.restart) {
-    const again: ControllerAction = { tag: 'stop', mode: pipeline.restartMode ?? 'checkpoint', nonce: pipeline.restartNonce ?? '' };
+    const again: ControllerAction = {
+      tag: 'stop',
+      mode: pipeline.restartMode ?? 'checkpoint',
+      nonce: pipeline.restartNonce ?? '',
+    };
     return [...recordIfAny(view, { ...progress, state: 'Restarting' }), again, soon(view)];
   }
   // Stopping although it is wanted to run: somebody changed their mind, and the next generation comes after the outcome.
-  if (status.phase !== 'running' || status.stopNonce !== null) return [...recordIfAny(view, progress), soon(view)];
+  if (status.phase !== 'running' || status.stopNonce !== null)
+    return [...recordIfAny(view, progress), soon(view)];
   const running: JobPatch = {
     ...progress,
     state: status.checkpoint?.kind === 'final' ? 'Finishing' : 'Running',
@@ -113,24 +151,39 @@ function live(view: View, status: LeaderStatus, back: JobPatch): ControllerActio
 
 function ended(view: View, status: LeaderStatus, outcome: Outcome): ControllerAction[] {
   const { pipeline, nowMs, restart } = view;
-  const progress: JobPatch = { unreachableSinceMs: null, epoch: status.epoch, committedEpoch: status.committedEpoch };
-  if (outcome.tag === 'fenced') return [next(view, betweenState(view), 'recovery: fenced', progress)];
+  const progress: JobPatch = {
+    unreachableSinceMs: null,
+    epoch: status.epoch,
+    committedEpoch: status.committedEpoch,
+  };
+  if (outcome.tag === 'fenced')
+    return [next(view, betweenState(view), 'recovery: fenced', progress)];
   if (outcome.tag === 'failed') {
     const note: ControllerAction = { tag: 'note-failure', report: outcome.report };
     return [note, ...afterFailure(view, status, outcome.report, progress)];
   }
-  if (restart) return [next(view, 'Restarting', 'restart', { ...progress, restarts: 0, failure: null })];
+  if (restart)
+    return [next(view, 'Restarting', 'restart', { ...progress, restarts: 0, failure: null })];
   const rest: JobPatch = { ...progress, failure: null, finishMs: nowMs, retryAtMs: null };
-  if (outcome.tag === 'finished') return [record(view, { ...rest, state: 'Finished' }), { tag: 'poll-at', atMs: null }];
-  if (pipeline.desiredState === 'stopped') return [record(view, { ...rest, state: 'Stopped' }), { tag: 'poll-at', atMs: null }];
+  if (outcome.tag === 'finished')
+    return [record(view, { ...rest, state: 'Finished' }), { tag: 'poll-at', atMs: null }];
+  if (pipeline.desiredState === 'stopped')
+    return [record(view, { ...rest, state: 'Stopped' }), { tag: 'poll-at', atMs: null }];
   return [next(view, 'Scheduling', 'started', { ...progress, restarts: 0, failure: null })];
 }
 
-function afterFailure(view: View, status: LeaderStatus, report: ErrorReport, progress: JobPatch): ControllerAction[] {
+function afterFailure(
+  view: View,
+  status: LeaderStatus,
+  report: ErrorReport,
+  progress: JobPatch,
+): ControllerAction[] {
   const { pipeline, nowMs } = view;
-  if (view.restart) return [next(view, 'Restarting', 'restart', { ...progress, restarts: 0, failure: null })];
+  if (view.restart)
+    return [next(view, 'Restarting', 'restart', { ...progress, restarts: 0, failure: null })];
   const rest: JobPatch = { ...progress, failure: report, finishMs: nowMs, retryAtMs: null };
-  if (report.retry === 'never') return [record(view, { ...rest, state: 'Failed' }), { tag: 'poll-at', atMs: null }];
+  if (report.retry === 'never')
+    return [record(view, { ...rest, state: 'Failed' }), { tag: 'poll-at', atMs: null }];
   const content = pipeline.desiredState === 'stopped' && pipeline.stopMode !== 'checkpoint';
   if (content) return [record(view, { ...rest, state: 'Stopped' }), { tag: 'poll-at', atMs: null }];
   return recover(view, status, report);
@@ -144,20 +197,34 @@ function recover(view: View, status: LeaderStatus | null, report: ErrorReport): 
   if (restarts >= LIMITS.restartsMax) {
     const message = `gave up after ${restarts} recoveries: ${report.message}`;
     const hint = 'restart the pipeline when the cause is gone; its last checkpoint is kept';
-    const failure: ErrorReport = { ...report, code: 'RESTARTS_EXHAUSTED', ...ERROR_CODES.RESTARTS_EXHAUSTED, message, hint };
-    return [record(view, { state: 'Failed', failure, finishMs: nowMs, retryAtMs: null }), { tag: 'poll-at', atMs: null }];
+    const failure: ErrorReport = {
+      ...report,
+      code: 'RESTARTS_EXHAUSTED',
+      ...ERROR_CODES.RESTARTS_EXHAUSTED,
+      message,
+      hint,
+    };
+    return [
+      record(view, { state: 'Failed', failure, finishMs: nowMs, retryAtMs: null }),
+      { tag: 'poll-at', atMs: null },
+    ];
   }
   const state = betweenState(view);
   if (job.retryAtMs === null) {
     const pauseMs = recoveryPauseMs(restarts, view.jitter);
     if (pauseMs > 0) {
       const retryAtMs = nowMs + pauseMs;
-      return [record(view, { state, failure: report, retryAtMs }), { tag: 'poll-at', atMs: retryAtMs }];
+      return [
+        record(view, { state, failure: report, retryAtMs }),
+        { tag: 'poll-at', atMs: retryAtMs },
+      ];
     }
   } else if (nowMs < job.retryAtMs) {
     return [...recordIfAny(view, { state }), { tag: 'poll-at', atMs: job.retryAtMs }];
   }
-  return [next(view, state, `recovery: ${report.code}`, { restarts: restarts + 1, failure: report })];
+  return [
+    next(view, state, `recovery: ${report.code}`, { restarts: restarts + 1, failure: report }),
+  ];
 }
 
 function next(view: View, state: JobState, reason: string, patch: JobPatch): ControllerAction {
@@ -193,12 +260,18 @@ function stopOf({ pipeline }: View): ControllerAction | null {
 }
 
 function record({ job }: View, patch: JobPatch): ControllerAction {
-  return { tag: 'record', patch: patch.state === undefined ? patch : { ...patch, state: transition(job.state, patch.state) } };
+  return {
+    tag: 'record',
+    patch:
+      patch.state === undefined ? patch : { ...patch, state: transition(job.state, patch.state) },
+  };
 }
 
 /** Nothing, when the job is already as the patch says. */
 function recordIfAny(view: View, patch: JobPatch): ControllerAction[] {
-  const changed = Object.entries(patch).some(([name, value]) => differs(name as keyof JobPatch, value, view.job));
+  const changed = Object.entries(patch).some(([name, value]) =>
+    differs(name as keyof JobPatch, value, view.job),
+  );
   return changed ? [record(view, patch)] : [];
 }
 
@@ -207,4 +280,7 @@ function differs(name: keyof JobPatch, value: unknown, job: Job): boolean {
   return JSON.stringify(value) !== JSON.stringify(job[name]);
 }
 
-const soon = ({ nowMs }: View): ControllerAction => ({ tag: 'poll-at', atMs: nowMs + POLL_SOON_MS });
+const soon = ({ nowMs }: View): ControllerAction => ({
+  tag: 'poll-at',
+  atMs: nowMs + POLL_SOON_MS,
+});

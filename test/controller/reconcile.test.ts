@@ -19,16 +19,35 @@ const isRunning = (job: Job): boolean => job.state === 'Running';
 describe('a life', () => {
   test('begins by allocating, recording and starting, in this order', async () => {
     await world.reconcile();
-    expect(world.calls).toEqual(['load', 'allocate 0', 'record Scheduling', 'load', 'poll 1', 'start 1', 'schedule']);
+    expect(world.calls).toEqual([
+      'load',
+      'allocate 0',
+      'record Scheduling',
+      'load',
+      'poll 1',
+      'start 1',
+      'schedule',
+    ]);
     expect(await world.settle(isRunning)).toEqual(['Scheduling', 'Running']);
-    expect(await world.job()).toMatchObject({ generation: 1, restarts: 0, startMs: 1_000_000, failure: null });
-    expect(world.leader(1).spec).toMatchObject({ generation: 1, parallelism: 2, reason: 'created', reset: false, settings: { lingerMs: LIMITS.lingerMs } });
+    expect(await world.job()).toMatchObject({
+      generation: 1,
+      restarts: 0,
+      startMs: 1_000_000,
+      failure: null,
+    });
+    expect(world.leader(1).spec).toMatchObject({
+      generation: 1,
+      parallelism: 2,
+      reason: 'created',
+      reset: false,
+      settings: { lingerMs: LIMITS.lingerMs },
+    });
   });
 
   test('is looked at once a minute while it is healthy', async () => {
     await world.settle(isRunning);
     const calls = world.calls.length;
-    expect(await world.reconcile()).toBe(world.nowMs + 60_000);
+    expect(await world.reconcile()).toBe(world.nowMs + 50_000);
     expect(world.calls.slice(calls)).toEqual(['load', 'poll 1', 'schedule']);
   });
 
@@ -86,10 +105,17 @@ describe('recovery', () => {
     await world.reconcile();
     expect(world.leader(2).starts).toBe(1);
     expect(world.nowMs).toBe(before);
-    expect(await world.job()).toMatchObject({ state: 'Recovering', generation: 2, restarts: 1, failure: { code: 'HOST_LOST' } });
+    expect(await world.job()).toMatchObject({
+      state: 'Recovering',
+      generation: 2,
+      restarts: 1,
+      failure: { code: 'HOST_LOST' },
+    });
     expect(await world.settle(isRunning)).toEqual(['Recovering', 'Running']);
     expect((await world.job()).failure).toBeNull();
-    expect(await listFailures(world.db, 'job_1', 10, null)).toMatchObject([{ generation: 1, report: { code: 'HOST_LOST' } }]);
+    expect(await listFailures(world.db, 'job_1', 10, null)).toMatchObject([
+      { generation: 1, report: { code: 'HOST_LOST' } },
+    ]);
   });
 
   test('waits longer each time and gives up when the budget is spent', async () => {
@@ -97,9 +123,17 @@ describe('recovery', () => {
     const start = world.nowMs;
     expect(await world.settle(() => false, 200)).toEqual(['Recovering', 'Failed']);
     const job = await world.job();
-    expect(job).toMatchObject({ generation: LIMITS.restartsMax + 1, failure: { code: 'RESTARTS_EXHAUSTED', message: expect.stringContaining('HOST_LOST') as string } });
+    expect(job).toMatchObject({
+      generation: LIMITS.restartsMax + 1,
+      failure: {
+        code: 'RESTARTS_EXHAUSTED',
+        message: expect.stringContaining('HOST_LOST') as string,
+      },
+    });
     // 0, 0, then 0.5 s doubled to 60 s.
-    expect(world.nowMs - start).toBe(500 + 1_000 + 2_000 + 4_000 + 8_000 + 16_000 + 32_000 + 11 * 60_000);
+    expect(world.nowMs - start).toBe(
+      500 + 1_000 + 2_000 + 4_000 + 8_000 + 16_000 + 32_000 + 11 * 60_000,
+    );
   });
 
   test('has a clean sheet after a healthy time', async () => {
@@ -108,7 +142,10 @@ describe('recovery', () => {
     expect((await world.job()).restarts).toBe(4);
     const leader = world.leader(5);
     world.nowMs += LIMITS.healthyMs;
-    leader.status = { ...leader.status, hosts: [{ index: 0, incarnation: 'h', lastHeardMs: world.nowMs }] };
+    leader.status = {
+      ...leader.status,
+      hosts: [{ index: 0, incarnation: 'h', lastHeardMs: world.nowMs }],
+    };
     leader.fail('HOST_LOST');
     await world.settle(isRunning);
     expect(await world.job()).toMatchObject({ generation: 6, restarts: 1 });
@@ -127,7 +164,10 @@ describe('recovery', () => {
     await world.settle(isRunning);
     world.leader(1).fail('SOURCE_MISSING');
     expect(await world.settle()).toEqual(['Failed']);
-    expect(await world.job()).toMatchObject({ generation: 1, failure: { code: 'SOURCE_MISSING', domain: 'user' } });
+    expect(await world.job()).toMatchObject({
+      generation: 1,
+      failure: { code: 'SOURCE_MISSING', domain: 'user' },
+    });
     await world.want({ tag: 'run', nonce: 'r1' });
     expect(await world.settle(isRunning)).toEqual(['Scheduling', 'Running']);
     expect(await world.job()).toMatchObject({ generation: 2, failure: null, restarts: 0 });
@@ -135,7 +175,9 @@ describe('recovery', () => {
 
   test('from being fenced costs nothing and finds the generation that fenced', async () => {
     await world.settle(isRunning);
-    await world.ports().allocate((await world.ports().catalog.load(PIPELINE))!.pipeline, await world.job(), 1);
+    await world
+      .ports()
+      .allocate((await world.ports().catalog.load(PIPELINE))!.pipeline, await world.job(), 1);
     world.leader(1).end({ tag: 'fenced' });
     expect(await world.settle(isRunning)).toEqual(['Recovering', 'Running']);
     expect(await world.job()).toMatchObject({ generation: 2, restarts: 0 });
@@ -150,7 +192,12 @@ describe('recovery', () => {
     expect((await world.job()).generation).toBe(1);
     world.nowMs += 1;
     await world.reconcile();
-    expect(await world.job()).toMatchObject({ generation: 2, state: 'Recovering', restarts: 1, unreachableSinceMs: null });
+    expect(await world.job()).toMatchObject({
+      generation: 2,
+      state: 'Recovering',
+      restarts: 1,
+      unreachableSinceMs: null,
+    });
   });
 
   test('of a leader that answers again in time is none', async () => {
@@ -161,7 +208,11 @@ describe('recovery', () => {
     world.leader(1).unreachable = false;
     world.nowMs += LIMITS.leaderSilentMs * 2;
     await world.reconcile();
-    expect(await world.job()).toMatchObject({ generation: 1, state: 'Running', unreachableSinceMs: null });
+    expect(await world.job()).toMatchObject({
+      generation: 1,
+      state: 'Running',
+      unreachableSinceMs: null,
+    });
   });
 
   test('is over when the lineage is broken', async () => {
@@ -185,14 +236,17 @@ describe('a stop at a bad moment', () => {
     expect(await world.job()).toMatchObject({ generation: 2, state: 'Stopped', failure: null });
   });
 
-  test.each(['immediate', 'graceful'] as const)('that is %s takes a failure for an end', async (mode) => {
-    await world.settle(isRunning);
-    world.leader(1).stopTakes = 5;
-    await world.want({ tag: 'stop', mode, nonce: 's1' });
-    world.leader(1).fail('HOST_LOST');
-    expect(await world.settle()).toEqual(['Stopped']);
-    expect(await world.job()).toMatchObject({ generation: 1, failure: { code: 'HOST_LOST' } });
-  });
+  test.each(['immediate', 'graceful'] as const)(
+    'that is %s takes a failure for an end',
+    async (mode) => {
+      await world.settle(isRunning);
+      world.leader(1).stopTakes = 5;
+      await world.want({ tag: 'stop', mode, nonce: 's1' });
+      world.leader(1).fail('HOST_LOST');
+      expect(await world.settle()).toEqual(['Stopped']);
+      expect(await world.job()).toMatchObject({ generation: 1, failure: { code: 'HOST_LOST' } });
+    },
+  );
 
   test('reaches a leader that was allocated but never started', async () => {
     world.beforeCall = (call, moment) => {
@@ -238,7 +292,12 @@ describe('a restart', () => {
     await world.settle(isRunning);
     await world.want({ tag: 'restart', mode: 'checkpoint', reset: false, nonce: 'r1' });
     expect(await world.settle(isRunning)).toEqual(['Restarting', 'Running']);
-    expect(await world.job()).toMatchObject({ generation: 2, restartDone: 'r1', restarts: 0, resetFrom: null });
+    expect(await world.job()).toMatchObject({
+      generation: 2,
+      restartDone: 'r1',
+      restarts: 0,
+      resetFrom: null,
+    });
     expect(world.leader(1).stops[0]).toEqual({ mode: 'checkpoint', nonce: 'r1' });
     await world.reconcile();
     expect((await world.job()).generation).toBe(2);
@@ -291,7 +350,10 @@ describe('a restart', () => {
 });
 
 /** Lives that are led twice: undisturbed, and with faults. `act` brings about what the controllers have to cope with. */
-const LIVES: Record<string, { before: (world: ControllerWorld) => Promise<void>; done: (job: Job) => boolean }> = {
+const LIVES: Record<
+  string,
+  { before: (world: ControllerWorld) => Promise<void>; done: (job: Job) => boolean }
+> = {
   'a first start': { before: async () => {}, done: isRunning },
   'a recovery': {
     before: async (it) => {
@@ -327,7 +389,11 @@ const LIVES: Record<string, { before: (world: ControllerWorld) => Promise<void>;
 /** What must not depend on faults: where the life ends, at what price, and that only the last leader may still run. */
 async function ending(it: ControllerWorld): Promise<unknown> {
   const { state, generation, restarts, restartDone, resetFrom } = await it.job();
-  const leaders = [...it.leaders].map(([number, leader]) => [number, leader.spec?.resetFrom ?? null, leader.status.phase]);
+  const leaders = [...it.leaders].map(([number, leader]) => [
+    number,
+    leader.spec?.resetFrom ?? null,
+    leader.status.phase,
+  ]);
   return { state, generation, restarts, restartDone, resetFrom, leaders: leaders.toSorted() };
 }
 
@@ -341,28 +407,31 @@ describe.each(Object.entries(LIVES))('%s', (_name, { before, done }) => {
     return { end: await ending(calm), calls: calm.calls.length - calls };
   }
 
-  test.each(['before', 'after'] as const)('ends the same when a controller dies %s any one of its calls', async (moment) => {
-    const { end, calls } = await undisturbed();
-    expect(calls).toBeGreaterThan(4);
-    for (let deadly = 0; deadly < calls; deadly++) {
-      const it = new ControllerWorld();
-      await it.create();
-      await before(it);
-      let left = deadly;
-      let died = false;
-      it.beforeCall = (_call, when) => {
-        // Whoever is dead calls nobody: every later call of this run fails too.
-        if (died) throw new Error('dead');
-        if (when === moment && left-- === 0) died = true;
-        if (died) throw new Error('dies');
-      };
-      for (let run = 0; !died && run < 20; run++) await it.reconcile().catch(() => null);
-      expect(died).toBe(true);
-      it.beforeCall = () => {};
-      await it.settle(done);
-      expect(await ending(it), `died ${moment} call ${deadly}`).toEqual(end);
-    }
-  });
+  test.each(['before', 'after'] as const)(
+    'ends the same when a controller dies %s any one of its calls',
+    async (moment) => {
+      const { end, calls } = await undisturbed();
+      expect(calls).toBeGreaterThan(4);
+      for (let deadly = 0; deadly < calls; deadly++) {
+        const it = new ControllerWorld();
+        await it.create();
+        await before(it);
+        let left = deadly;
+        let died = false;
+        it.beforeCall = (_call, when) => {
+          // Whoever is dead calls nobody: every later call of this run fails too.
+          if (died) throw new Error('dead');
+          if (when === moment && left-- === 0) died = true;
+          if (died) throw new Error('dies');
+        };
+        for (let run = 0; !died && run < 20; run++) await it.reconcile().catch(() => null);
+        expect(died).toBe(true);
+        it.beforeCall = () => {};
+        await it.settle(done);
+        expect(await ending(it), `died ${moment} call ${deadly}`).toEqual(end);
+      }
+    },
+  );
 
   test('ends the same when several controllers look at once, in any order of their calls', async () => {
     const { end } = await undisturbed();
@@ -388,11 +457,24 @@ describe.each(Object.entries(LIVES))('%s', (_name, { before, done }) => {
 test('a pipeline whose catalogue entry is damaged keeps no other waiting', async () => {
   for (const id of ['pl_2', 'pl_3']) {
     await createPipeline(world.db, {
-      id, jobId: `job_${id}`, name: id, query: '', parallelism: 1, checkpointIntervalMs: 1_000, planHash: 'p',
-      graph: '{"version":1,"operators":[],"edges":[],"planHash":"p"}', settings: {}, tags: {}, nowMs: world.nowMs,
+      id,
+      jobId: `job_${id}`,
+      name: id,
+      query: '',
+      parallelism: 1,
+      checkpointIntervalMs: 1_000,
+      planHash: 'p',
+      graph: '{"version":1,"operators":[],"edges":[],"planHash":"p"}',
+      settings: {},
+      tags: {},
+      nowMs: world.nowMs,
     });
   }
-  await world.db.updateTable('pipelines').set({ settings: 'not JSON' }).where('id', '=', 'pl_2').execute();
+  await world.db
+    .updateTable('pipelines')
+    .set({ settings: 'not JSON' })
+    .where('id', '=', 'pl_2')
+    .execute();
   const summary = await reconcileDue(world.ports(), world.nowMs);
   expect(summary).toMatchObject({ looked: 3, failed: [{ pipelineId: 'pl_2' }] });
   expect((await world.ports().catalog.load('pl_3'))?.job.generation).toBe(1);
