@@ -30,7 +30,7 @@ import { usablePort } from './ports.ts';
 import { PROJECT_ROOT, resourceDir } from './project.ts';
 import { explainStartupFailure } from './startup-failure.ts';
 import { lockState } from './state-lock.ts';
-import { note } from './terminal.ts';
+import { isRuntimeChatter, note } from './terminal.ts';
 import { workerdVersion } from './workerd-program.ts';
 import { readWorkerDescription, type WorkerDescription } from './worker-options.ts';
 
@@ -134,7 +134,9 @@ async function miniflareOptions(
     cf: false,
     telemetry: { enabled: false },
     log: new Log(LogLevel.ERROR),
-    handleStructuredLogs: ({ level, message }) => onLog(level, message),
+    handleStructuredLogs: ({ level, message }) => {
+      if (!isRuntimeChatter(message)) onLog(level, message);
+    },
   } as V4MiniflareOptions;
 }
 

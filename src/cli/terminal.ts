@@ -27,3 +27,11 @@ export function printFailure(thrown: unknown): void {
     note(thrown.stack);
   }
 }
+
+/**
+ * Whether a line of workerd's log is for its own authors. It marks what its operators need not be told of, such as an
+ * alarm that was moved while it fired, with NOSENTRY; for whoever runs Thalweg such a line is a false alarm.
+ */
+export function isRuntimeChatter(message: string): boolean {
+  return message.startsWith('NOSENTRY ');
+}

@@ -9,6 +9,7 @@ import { serveLocalFiles, TOKEN_HEADER } from '../../src/cli/local-files-server.
 import { probePort, usablePort } from '../../src/cli/ports.ts';
 import { explainStartupFailure } from '../../src/cli/startup-failure.ts';
 import { lockState } from '../../src/cli/state-lock.ts';
+import { isRuntimeChatter } from '../../src/cli/terminal.ts';
 
 describe('the cron clock', () => {
   afterEach(() => {
@@ -144,5 +145,12 @@ describe('the lock of a state directory', () => {
   test('of a live process holds', async () => {
     writeFileSync(join(directory, 'lock'), `${process.ppid}\n`);
     await expect(lockState(directory)).rejects.toMatchObject({ code: 'STATE_IN_USE' });
+  });
+});
+
+describe("workerd's log", () => {
+  test('what workerd marks as its own business is not shown, errors are', () => {
+    expect(isRuntimeChatter('NOSENTRY SQLite alarm handler canceled with requestScheduledAlarm.; scheduledTime = 1s')).toBe(true);
+    expect(isRuntimeChatter('Uncaught Error: NOSENTRY is only a word here')).toBe(false);
   });
 });
