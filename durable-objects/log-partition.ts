@@ -17,7 +17,11 @@ import {
 } from '../src/connectors/http/log-store.ts';
 import { type Env, isLocal, type LogCalls } from '../src/platform/env.ts';
 
-type Waiting = { request: AppendRequest; resolve: (outcome: AppendOutcome) => void; reject: (thrown: unknown) => void };
+type Waiting = {
+  request: AppendRequest;
+  resolve: (outcome: AppendOutcome) => void;
+  reject: (thrown: unknown) => void;
+};
 
 export class LogPartition extends DurableObject<Env> implements LogCalls {
   readonly #store: LogStore;
@@ -27,7 +31,8 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#store = new LogStore({
-      exec: (query: string, ...bindings: SqlValue[]) => ctx.storage.sql.exec(query, ...bindings).toArray() as SqlRow[],
+      exec: (query: string, ...bindings: SqlValue[]) =>
+        ctx.storage.sql.exec(query, ...bindings).toArray() as SqlRow[],
       transaction: (work) => ctx.storage.transactionSync(work),
     });
   }
@@ -43,9 +48,13 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
     if (offset >= this.#store.status.endOffset && waitMs > 0) await this.#rowsOrTimeout(waitMs);
     const read = this.#store.read(offset, bytesMax);
     if (read.tag === 'rows') return { ...read, tag: 'log' };
-    const { report } = new EngineError('SOURCE_MISSING', `row ${offset} is outside of what the log keeps, ${read.firstKept} to ${read.endOffset}`, {
-      hint: 'restart the pipeline without state: it then begins at the oldest row that is kept',
-    });
+    const { report } = new EngineError(
+      'SOURCE_MISSING',
+      `row ${offset} is outside of what the log keeps, ${read.firstKept} to ${read.endOffset}`,
+      {
+        hint: 'restart the pipeline without state: it then begins at the oldest row that is kept',
+      },
+    );
     return { tag: 'failed', report };
   }
 

@@ -10,7 +10,12 @@ import { DurableObject } from 'cloudflare:workers';
 import { must } from '../src/base/assert.ts';
 import { reportOf } from '../src/base/errors.ts';
 import { hostName } from '../src/base/ids.ts';
-import type { LeaderEffect, LeaderEvent, LineageOperation, LineageResult } from '../src/leader/interface.ts';
+import type {
+  LeaderEffect,
+  LeaderEvent,
+  LineageOperation,
+  LineageResult,
+} from '../src/leader/interface.ts';
 import { stepLeader } from '../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../src/leader/state.ts';
 import { leaderStatus } from '../src/leader/status.ts';
@@ -23,9 +28,22 @@ import { LineagePaths } from '../src/lineage/paths.ts';
 import { publishCheckpoint } from '../src/lineage/publish.ts';
 import type { Incarnation } from '../src/lineage/types.ts';
 import { CrashTrigger } from '../src/platform/crash-trigger.ts';
-import { type ControllerCalls, type CrashPoint, type Env, hosts, isLocal, type LeaderCalls } from '../src/platform/env.ts';
+import {
+  type ControllerCalls,
+  type CrashPoint,
+  type Env,
+  hosts,
+  isLocal,
+  type LeaderCalls,
+} from '../src/platform/env.ts';
 import { driveLineage } from '../src/platform/r2-store.ts';
-import type { GenerationSpec, LeaderStatus, ReportAnswer, ReportEnvelope, StopMode } from '../src/protocol/messages.ts';
+import type {
+  GenerationSpec,
+  LeaderStatus,
+  ReportAnswer,
+  ReportEnvelope,
+  StopMode,
+} from '../src/protocol/messages.ts';
 
 const WATCH_MS = 20_000;
 
@@ -34,7 +52,11 @@ const SPEC = 'spec';
 const STATE = 'state';
 
 /** An event before the shell adds the time. */
-type Untimed = LeaderEvent extends infer Event ? (Event extends { nowMs: number } ? Omit<Event, 'nowMs'> : never) : never;
+type Untimed = LeaderEvent extends infer Event
+  ? Event extends { nowMs: number }
+    ? Omit<Event, 'nowMs'>
+    : never
+  : never;
 
 export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   readonly #incarnation: Incarnation;
@@ -160,19 +182,43 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     this.#feed({ tag: 'lineage-done', id, result });
   }
 
-  async #lineageResult(context: LineageContext, operation: LineageOperation): Promise<LineageResult> {
+  async #lineageResult(
+    context: LineageContext,
+    operation: LineageOperation,
+  ): Promise<LineageResult> {
     const bucket = this.env.BUCKET;
     switch (operation.tag) {
       case 'open':
         return { tag: 'open', outcome: await driveLineage(bucket, openLineage(context)) };
       case 'complete-commit':
-        return { tag: 'complete-commit', outcome: await driveLineage(bucket, completeCommit(context, operation.tip)) };
+        return {
+          tag: 'complete-commit',
+          outcome: await driveLineage(bucket, completeCommit(context, operation.tip)),
+        };
       case 'fence':
-        return { tag: 'fence', outcome: await driveLineage(bucket, fenceAndBegin(context, operation.tip, operation.options)) };
+        return {
+          tag: 'fence',
+          outcome: await driveLineage(
+            bucket,
+            fenceAndBegin(context, operation.tip, operation.options),
+          ),
+        };
       case 'publish':
-        return { tag: 'publish', outcome: await driveLineage(bucket, publishCheckpoint(context, operation.tip, operation.draft)) };
+        return {
+          tag: 'publish',
+          outcome: await driveLineage(
+            bucket,
+            publishCheckpoint(context, operation.tip, operation.draft),
+          ),
+        };
       case 'collect':
-        return { tag: 'collect', outcome: await driveLineage(bucket, collectGarbage(context, operation.tip, operation.keep)) };
+        return {
+          tag: 'collect',
+          outcome: await driveLineage(
+            bucket,
+            collectGarbage(context, operation.tip, operation.keep),
+          ),
+        };
     }
   }
 
@@ -181,7 +227,10 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     return hosts(this.env).getByName(hostName(pipelineId, generation, index));
   }
 
-  async #send(index: number, envelope: (LeaderEffect & { tag: 'send' })['envelope']): Promise<void> {
+  async #send(
+    index: number,
+    envelope: (LeaderEffect & { tag: 'send' })['envelope'],
+  ): Promise<void> {
     try {
       const answer = await this.#host(index).command(envelope);
       this.#feed({ tag: 'answer', index, sequence: envelope.sequence, answer });

@@ -12,11 +12,27 @@ import { LIMITS } from '../src/base/limits.ts';
 import type { ReadRequest, ReadResult } from '../src/connectors/connector.ts';
 import { commitItems } from '../src/platform/committers.ts';
 import { CrashTrigger } from '../src/platform/crash-trigger.ts';
-import { type CrashPoint, type Env, type HostCalls, hosts, isLocal, leaders, logs, type PreviewPage } from '../src/platform/env.ts';
+import {
+  type CrashPoint,
+  type Env,
+  type HostCalls,
+  hosts,
+  isLocal,
+  leaders,
+  logs,
+  type PreviewPage,
+} from '../src/platform/env.ts';
 import { getStateFile, putStateFile, readObject, stageObject } from '../src/platform/objects.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
 import { withRetry } from '../src/platform/retry.ts';
-import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, HostReport, ReportAnswer } from '../src/protocol/messages.ts';
+import type {
+  CommandAnswer,
+  CommandEnvelope,
+  Delivery,
+  DeliveryAnswer,
+  HostReport,
+  ReportAnswer,
+} from '../src/protocol/messages.ts';
 import type { HostEffect, HostEvent } from '../src/subtask/host-events.ts';
 import { HostMachine } from '../src/subtask/host-machine.ts';
 
@@ -96,11 +112,14 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
     if (this.#timer !== null && this.#timerAtMs <= atMs) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      this.#timerAtMs = Infinity;
-      this.#feed({ tag: 'run' });
-    }, Math.max(0, atMs - Date.now()));
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#timerAtMs = Infinity;
+        this.#feed({ tag: 'run' });
+      },
+      Math.max(0, atMs - Date.now()),
+    );
   }
 
   #perform(effect: HostEffect): void {
@@ -125,25 +144,46 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
         void this.#read(effect.operator, effect.partition, effect.request);
         return;
       case 'get-file':
-        this.#answerWith(effect.requestId, getStateFile(this.env.BUCKET, effect.key), (bytes) => ({ tag: 'file-read', requestId: effect.requestId, bytes }));
+        this.#answerWith(effect.requestId, getStateFile(this.env.BUCKET, effect.key), (bytes) => ({
+          tag: 'file-read',
+          requestId: effect.requestId,
+          bytes,
+        }));
         return;
       case 'put-file':
-        this.#answerWith(effect.requestId, putStateFile(this.env.BUCKET, effect.key, effect.bytes), () => ({ tag: 'file-put', requestId: effect.requestId }));
+        this.#answerWith(
+          effect.requestId,
+          putStateFile(this.env.BUCKET, effect.key, effect.bytes),
+          () => ({ tag: 'file-put', requestId: effect.requestId }),
+        );
         return;
       case 'stage':
-        this.#answerWith(effect.requestId, stageObject(this.env.BUCKET, effect.request), (staged) => ({ tag: 'staged', requestId: effect.requestId, staged }));
+        this.#answerWith(
+          effect.requestId,
+          stageObject(this.env.BUCKET, effect.request),
+          (staged) => ({ tag: 'staged', requestId: effect.requestId, staged }),
+        );
         return;
       case 'commit': {
-        const token = { pipelineId: this.#identity().pipelineId, sink: effect.sink, epoch: effect.epoch };
+        const token = {
+          pipelineId: this.#identity().pipelineId,
+          sink: effect.sink,
+          epoch: effect.epoch,
+        };
         const commit = commitItems(this.env.BUCKET, token, effect.connector, effect.items);
-        this.#answerWith(effect.requestId, commit, () => ({ tag: 'committed', requestId: effect.requestId }));
+        this.#answerWith(effect.requestId, commit, () => ({
+          tag: 'committed',
+          requestId: effect.requestId,
+        }));
         return;
       }
       case 'preview':
         this.#tail(effect.operator).push(effect.rows, effect.count);
         return;
       case 'trim':
-        void withRetry(() => this.#log(effect.table, effect.partition).trim(effect.offset)).catch(() => undefined);
+        void withRetry(() => this.#log(effect.table, effect.partition).trim(effect.offset)).catch(
+          () => undefined,
+        );
         return;
       case 'released':
         this.#release();
@@ -151,7 +191,13 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
     }
   }
 
-  #identity(): { pipelineId: string; generation: number; leader: string; index: number; incarnation: string } {
+  #identity(): {
+    pipelineId: string;
+    generation: number;
+    leader: string;
+    index: number;
+    incarnation: string;
+  } {
     const identity = this.#machine.identity;
     if (identity === null) throw new Error('host is not deployed');
     return identity;
@@ -169,7 +215,8 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
         this.#crashPoint.reach(`${answer.tag}:after`);
         this.#feed(answer);
       },
-      (thrown: unknown) => this.#feed({ tag: 'effect-failed', requestId, report: reportOf(thrown) }),
+      (thrown: unknown) =>
+        this.#feed({ tag: 'effect-failed', requestId, report: reportOf(thrown) }),
     );
   }
 
@@ -179,7 +226,16 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
     let answer: DeliveryAnswer;
     try {
       const target = hosts(this.env).getByName(hostName(pipelineId, generation, to));
-      answer = await target.deliver({ pipelineId, generation, edge, from: index, to, fromHost: this.#incarnation, sequence, frames });
+      answer = await target.deliver({
+        pipelineId,
+        generation,
+        edge,
+        from: index,
+        to,
+        fromHost: this.#incarnation,
+        sequence,
+        frames,
+      });
     } catch (thrown) {
       answer = { tag: 'refused', reason: reportOf(thrown).message };
     }
@@ -198,7 +254,11 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
 
   async #readOnce(request: ReadRequest): Promise<ReadResult> {
     if (request.tag === 'log') {
-      return await this.#log(request.table, request.partition).read(request.offset, request.bytesMax, request.waitMs);
+      return await this.#log(request.table, request.partition).read(
+        request.offset,
+        request.bytesMax,
+        request.waitMs,
+      );
     }
     return await readObject(this.env, request.path, request.offset, request.length);
   }
@@ -213,7 +273,15 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
       const { pipelineId, generation, leader, index } = this.#identity();
       try {
         const stub = leaders(this.env).getByName(leaderName(pipelineId, generation));
-        const answer = await stub.report({ pipelineId, generation, leader, index, host: this.#incarnation, sequence: this.#sequence, report });
+        const answer = await stub.report({
+          pipelineId,
+          generation,
+          leader,
+          index,
+          host: this.#incarnation,
+          sequence: this.#sequence,
+          report,
+        });
         this.#sequence++;
         this.#reports.shift();
         failingSinceMs = null;

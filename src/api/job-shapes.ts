@@ -35,7 +35,8 @@ export const JobSchema = z
       })
       .nullable()
       .openapi({
-        description: 'Counts since the pipeline began, as of the last report of its hosts; null when no leader answers.',
+        description:
+          'Counts since the pipeline began, as of the last report of its hosts; null when no leader answers.',
       }),
     failure_reason: FailureSchema.nullable(),
     created_at: micros,

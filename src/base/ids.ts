@@ -8,12 +8,14 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 /** `prefix_` and ten letters or digits, from ten or more random bytes that the caller drew. */
 export function makeId(prefix: 'pl' | 'job' | 'jlm', randomBytes: Uint8Array): string {
   let id = `${prefix}_`;
-  for (let index = 0; index < 10; index++) id += ALPHABET[(randomBytes[index] ?? 0) % ALPHABET.length];
+  for (let index = 0; index < 10; index++)
+    id += ALPHABET[(randomBytes[index] ?? 0) % ALPHABET.length];
   return id;
 }
 
 /** Name of the leader object of one generation. */
-export const leaderName = (pipeline: PipelineId, generation: number): string => `${pipeline}/${generation}`;
+export const leaderName = (pipeline: PipelineId, generation: number): string =>
+  `${pipeline}/${generation}`;
 
 /** Name of host `index` (0-based) of one generation. */
 export const hostName = (pipeline: PipelineId, generation: number, index: number): string =>

@@ -59,4 +59,7 @@ assert(LIMITS.queryDepthMax <= LIMITS.queryHeightMax, 'nesting is part of the he
 assert(LIMITS.batchRowsDefault <= LIMITS.batchRowsMax, 'default batch fits');
 assert(LIMITS.batchBytesMax <= LIMITS.frameBytesMax, 'a batch fits a frame');
 assert(LIMITS.ingestRowBytesMax <= LIMITS.sqliteValueBytesMax, 'a row fits a stored chunk');
-assert(LIMITS.heartbeatIntervalMs * 3 <= LIMITS.heartbeatTimeoutMs, 'one lost heartbeat is not a lost host');
+assert(
+  LIMITS.heartbeatIntervalMs * 3 <= LIMITS.heartbeatTimeoutMs,
+  'one lost heartbeat is not a lost host',
+);

@@ -11,8 +11,18 @@ import { getPipeline } from './pipelines.ts';
 import type { Database, Job, JobTable, PipelineAndJob } from './schema.ts';
 
 /** Ids of at most `limit` pipelines whose time to be looked at has come, the longest overdue first. */
-export async function duePipelines(db: Kysely<Database>, nowMs: number, limit: number): Promise<string[]> {
-  const rows = await db.selectFrom('pipelines').select('id').where('next_poll_ms', '<=', nowMs).orderBy('next_poll_ms').limit(limit).execute();
+export async function duePipelines(
+  db: Kysely<Database>,
+  nowMs: number,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('pipelines')
+    .select('id')
+    .where('next_poll_ms', '<=', nowMs)
+    .orderBy('next_poll_ms')
+    .limit(limit)
+    .execute();
   return rows.map((row) => row.id);
 }
 
@@ -24,14 +34,26 @@ export type JobPatch = Partial<Omit<Job, 'id' | 'pipelineId' | 'updatedMs' | 've
  *
  * Epochs only grow; whoever knows less keeps what is there.
  */
-export async function recordObservation(db: Kysely<Database>, seen: Job, patch: JobPatch, nowMs: number): Promise<boolean> {
+export async function recordObservation(
+  db: Kysely<Database>,
+  seen: Job,
+  patch: JobPatch,
+  nowMs: number,
+): Promise<boolean> {
   const updated = await db
     .updateTable('jobs')
     .set({ ...columnsOf(patch), updated_ms: nowMs, version: sql<number>`version + 1` })
     .where('id', '=', seen.id)
     .where('version', '=', seen.version)
     .where('generation', '=', seen.generation)
-    .where((is) => is.exists(is.selectFrom('pipelines').select('pipelines.id').where('pipelines.id', '=', seen.pipelineId)))
+    .where((is) =>
+      is.exists(
+        is
+          .selectFrom('pipelines')
+          .select('pipelines.id')
+          .where('pipelines.id', '=', seen.pipelineId),
+      ),
+    )
     .returning('id')
     .executeTakeFirst();
   return updated !== undefined;
@@ -43,18 +65,22 @@ function columnsOf(patch: JobPatch) {
   if (patch.generation !== undefined) columns.generation = patch.generation;
   if (patch.reason !== undefined) columns.reason = patch.reason;
   if (patch.restarts !== undefined) columns.restarts = patch.restarts;
-  if (patch.failure !== undefined) columns.failure = patch.failure === null ? null : JSON.stringify(patch.failure);
+  if (patch.failure !== undefined)
+    columns.failure = patch.failure === null ? null : JSON.stringify(patch.failure);
   if (patch.startMs !== undefined) columns.start_ms = patch.startMs;
   if (patch.finishMs !== undefined) columns.finish_ms = patch.finishMs;
   if (patch.healthySinceMs !== undefined) columns.healthy_since_ms = patch.healthySinceMs;
-  if (patch.unreachableSinceMs !== undefined) columns.unreachable_since_ms = patch.unreachableSinceMs;
+  if (patch.unreachableSinceMs !== undefined)
+    columns.unreachable_since_ms = patch.unreachableSinceMs;
   if (patch.retryAtMs !== undefined) columns.retry_at_ms = patch.retryAtMs;
   if (patch.restartDone !== undefined) columns.restart_done = patch.restartDone;
   if (patch.resetFrom !== undefined) columns.reset_from = patch.resetFrom;
   return {
     ...columns,
     ...(patch.epoch === undefined ? {} : { epoch: sql<number>`max(epoch, ${patch.epoch})` }),
-    ...(patch.committedEpoch === undefined ? {} : { committed_epoch: sql<number>`max(committed_epoch, ${patch.committedEpoch})` }),
+    ...(patch.committedEpoch === undefined
+      ? {}
+      : { committed_epoch: sql<number>`max(committed_epoch, ${patch.committedEpoch})` }),
   };
 }
 
@@ -91,11 +117,26 @@ export async function recordFailure(
 export type JobFailure = { id: number; generation: number; atMs: number; report: ErrorReport };
 
 /** At most `limit` failures with ids below `before`, newest first. */
-export async function listFailures(db: Kysely<Database>, jobId: string, limit: number, before: number | null): Promise<JobFailure[]> {
-  let query = db.selectFrom('job_errors').selectAll().where('job_id', '=', jobId).orderBy('id', 'desc').limit(limit);
+export async function listFailures(
+  db: Kysely<Database>,
+  jobId: string,
+  limit: number,
+  before: number | null,
+): Promise<JobFailure[]> {
+  let query = db
+    .selectFrom('job_errors')
+    .selectAll()
+    .where('job_id', '=', jobId)
+    .orderBy('id', 'desc')
+    .limit(limit);
   if (before !== null) query = query.where('id', '<', before);
   const rows = await query.execute();
-  return rows.map((row) => ({ id: row.id, generation: row.generation, atMs: row.at_ms, report: JSON.parse(row.report) as ErrorReport }));
+  return rows.map((row) => ({
+    id: row.id,
+    generation: row.generation,
+    atMs: row.at_ms,
+    report: JSON.parse(row.report) as ErrorReport,
+  }));
 }
 
 /** The catalogue as a controller uses it. */
@@ -103,7 +144,12 @@ export type ControllerCatalog = {
   load(pipelineId: string): Promise<PipelineAndJob | null>;
   due(nowMs: number, limit: number): Promise<string[]>;
   record(seen: Job, patch: JobPatch, nowMs: number): Promise<boolean>;
-  recordFailure(jobId: string, generation: number, report: ErrorReport, nowMs: number): Promise<void>;
+  recordFailure(
+    jobId: string,
+    generation: number,
+    report: ErrorReport,
+    nowMs: number,
+  ): Promise<void>;
   schedule(pipelineId: string, pipelineVersion: number, nextPollMs: number | null): Promise<void>;
 };
 
@@ -112,7 +158,9 @@ export function controllerCatalog(db: Kysely<Database>): ControllerCatalog {
     load: (pipelineId) => getPipeline(db, pipelineId),
     due: (nowMs, limit) => duePipelines(db, nowMs, limit),
     record: (seen, patch, nowMs) => recordObservation(db, seen, patch, nowMs),
-    recordFailure: (jobId, generation, report, nowMs) => recordFailure(db, jobId, generation, report, nowMs),
-    schedule: (pipelineId, version, nextPollMs) => scheduleNext(db, pipelineId, version, nextPollMs),
+    recordFailure: (jobId, generation, report, nowMs) =>
+      recordFailure(db, jobId, generation, report, nowMs),
+    schedule: (pipelineId, version, nextPollMs) =>
+      scheduleNext(db, pipelineId, version, nextPollMs),
   };
 }

@@ -26,7 +26,10 @@ export type NewPipeline = {
 };
 
 /** Stores a pipeline that is wanted to run, and its job; `exists` when the id is taken, which changes nothing. */
-export async function createPipeline(db: Kysely<Database>, pipeline: NewPipeline): Promise<'created' | 'exists'> {
+export async function createPipeline(
+  db: Kysely<Database>,
+  pipeline: NewPipeline,
+): Promise<'created' | 'exists'> {
   // The job first: a job without a pipeline is never looked at, a pipeline without a job would be stuck.
   // The job that a creation which was interrupted after it has left is taken over.
   await db
@@ -82,10 +85,21 @@ export async function createPipeline(db: Kysely<Database>, pipeline: NewPipeline
   return created === undefined ? 'exists' : 'created';
 }
 
-export async function getPipeline(db: Kysely<Database>, id: string): Promise<PipelineAndJob | null> {
-  const pipeline = await db.selectFrom('pipelines').selectAll().where('id', '=', id).executeTakeFirst();
+export async function getPipeline(
+  db: Kysely<Database>,
+  id: string,
+): Promise<PipelineAndJob | null> {
+  const pipeline = await db
+    .selectFrom('pipelines')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
   if (pipeline === undefined) return null;
-  const job = await db.selectFrom('jobs').selectAll().where('pipeline_id', '=', id).executeTakeFirst();
+  const job = await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('pipeline_id', '=', id)
+    .executeTakeFirst();
   return job === undefined ? null : { pipeline: pipelineOf(pipeline), job: jobOf(job) };
 }
 
@@ -94,19 +108,38 @@ export async function listPipelines(
   db: Kysely<Database>,
   page: { limit: number; after: string | null },
 ): Promise<{ pipelines: PipelineAndJob[]; more: boolean }> {
-  let query = db.selectFrom('pipelines').selectAll().orderBy('created_ms', 'desc').orderBy('id', 'desc').limit(page.limit + 1);
+  let query = db
+    .selectFrom('pipelines')
+    .selectAll()
+    .orderBy('created_ms', 'desc')
+    .orderBy('id', 'desc')
+    .limit(page.limit + 1);
   const { after } = page;
   if (after !== null) {
-    const last = await db.selectFrom('pipelines').select('created_ms').where('id', '=', after).executeTakeFirst();
+    const last = await db
+      .selectFrom('pipelines')
+      .select('created_ms')
+      .where('id', '=', after)
+      .executeTakeFirst();
     if (last !== undefined) {
       query = query.where((is) =>
-        is.or([is('created_ms', '<', last.created_ms), is.and([is('created_ms', '=', last.created_ms), is('id', '<', after)])]),
+        is.or([
+          is('created_ms', '<', last.created_ms),
+          is.and([is('created_ms', '=', last.created_ms), is('id', '<', after)]),
+        ]),
       );
     }
   }
   const rows = await query.execute();
   const shown = rows.slice(0, page.limit);
-  const jobs = new Map((await jobsOf(db, shown.map((row) => row.id))).map((row) => [row.pipeline_id, jobOf(row)]));
+  const jobs = new Map(
+    (
+      await jobsOf(
+        db,
+        shown.map((row) => row.id),
+      )
+    ).map((row) => [row.pipeline_id, jobOf(row)]),
+  );
   const pipelines: PipelineAndJob[] = [];
   for (const row of shown) {
     const job = jobs.get(row.id);
@@ -121,7 +154,13 @@ const IDS_MAX = 90;
 async function jobsOf(db: Kysely<Database>, ids: readonly string[]): Promise<JobTable[]> {
   const rows: JobTable[] = [];
   for (let at = 0; at < ids.length; at += IDS_MAX) {
-    rows.push(...(await db.selectFrom('jobs').selectAll().where('pipeline_id', 'in', ids.slice(at, at + IDS_MAX)).execute()));
+    rows.push(
+      ...(await db
+        .selectFrom('jobs')
+        .selectAll()
+        .where('pipeline_id', 'in', ids.slice(at, at + IDS_MAX))
+        .execute()),
+    );
   }
   return rows;
 }
@@ -138,10 +177,20 @@ export type DesiredChange =
   | { tag: 'describe'; name?: string; tags?: Record<string, string> };
 
 /** Writes what is wanted and makes the pipeline due; false when there is none with this id. */
-export async function updateDesired(db: Kysely<Database>, id: string, change: DesiredChange, nowMs: number): Promise<boolean> {
+export async function updateDesired(
+  db: Kysely<Database>,
+  id: string,
+  change: DesiredChange,
+  nowMs: number,
+): Promise<boolean> {
   const updated = await db
     .updateTable('pipelines')
-    .set({ ...columnsOf(change), next_poll_ms: nowMs, updated_ms: nowMs, version: sql<number>`version + 1` })
+    .set({
+      ...columnsOf(change),
+      next_poll_ms: nowMs,
+      updated_ms: nowMs,
+      version: sql<number>`version + 1`,
+    })
     .where('id', '=', id)
     .returning('id')
     .executeTakeFirst();
@@ -161,7 +210,11 @@ function columnsOf(change: DesiredChange) {
         restart_nonce: sql<string>`CASE WHEN ${jobState} IN ('Failed', 'Finished') THEN ${change.nonce} ELSE restart_nonce END`,
       };
     case 'stop':
-      return { desired_state: 'stopped' as const, stop_mode: change.mode, stop_nonce: change.nonce };
+      return {
+        desired_state: 'stopped' as const,
+        stop_mode: change.mode,
+        stop_nonce: change.nonce,
+      };
     case 'restart':
       return {
         ...running,
@@ -173,7 +226,9 @@ function columnsOf(change: DesiredChange) {
     case 'configure':
       return {
         ...(change.parallelism === undefined ? {} : { parallelism: change.parallelism }),
-        ...(change.checkpointIntervalMs === undefined ? {} : { checkpoint_interval_ms: change.checkpointIntervalMs }),
+        ...(change.checkpointIntervalMs === undefined
+          ? {}
+          : { checkpoint_interval_ms: change.checkpointIntervalMs }),
         restart_reset: sql<number>`CASE WHEN ${restartPending} THEN restart_reset ELSE 0 END`,
         restart_mode: sql<StopMode>`CASE WHEN ${restartPending} THEN restart_mode ELSE 'checkpoint' END`,
         restart_nonce: sql<string>`CASE WHEN desired_state = 'running' AND ${jobState} NOT IN ('Failed', 'Finished')
@@ -188,7 +243,10 @@ function columnsOf(change: DesiredChange) {
 }
 
 /** Deletes a pipeline at rest. `running`: its job has not stopped, or is about to start again. */
-export async function deletePipeline(db: Kysely<Database>, id: string): Promise<'deleted' | 'missing' | 'running'> {
+export async function deletePipeline(
+  db: Kysely<Database>,
+  id: string,
+): Promise<'deleted' | 'missing' | 'running'> {
   const deleted = await db
     .deleteFrom('pipelines')
     .where('id', '=', id)
@@ -197,10 +255,17 @@ export async function deletePipeline(db: Kysely<Database>, id: string): Promise<
     .where((is) => is.or([is('desired_state', '=', 'stopped'), is(jobState, '!=', 'Stopped')]))
     .returning('id')
     .executeTakeFirst();
-  const found = deleted === undefined ? await db.selectFrom('pipelines').select('id').where('id', '=', id).executeTakeFirst() : undefined;
+  const found =
+    deleted === undefined
+      ? await db.selectFrom('pipelines').select('id').where('id', '=', id).executeTakeFirst()
+      : undefined;
   if (found !== undefined) return 'running';
   // Also cleans up after a deletion that was interrupted here.
-  const job = await db.selectFrom('jobs').select('id').where('pipeline_id', '=', id).executeTakeFirst();
+  const job = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('pipeline_id', '=', id)
+    .executeTakeFirst();
   if (job !== undefined) await db.deleteFrom('job_errors').where('job_id', '=', job.id).execute();
   await db.deleteFrom('jobs').where('pipeline_id', '=', id).execute();
   return deleted === undefined ? 'missing' : 'deleted';

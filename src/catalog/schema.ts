@@ -69,7 +69,13 @@ export type JobTable = {
   version: number;
 };
 
-export type JobErrorTable = { id: Generated<number>; job_id: string; generation: number; at_ms: number; report: string };
+export type JobErrorTable = {
+  id: Generated<number>;
+  job_id: string;
+  generation: number;
+  at_ms: number;
+  report: string;
+};
 
 export type Database = { pipelines: PipelineTable; jobs: JobTable; job_errors: JobErrorTable };
 

@@ -40,21 +40,37 @@ export function openCollection(
   parallelism: number,
 ): Collection {
   assert(parallelism > 0, 'somebody has to report');
-  return { epoch, attempt, kind, startedMs, reports: Array.from({ length: parallelism }, () => null) };
+  return {
+    epoch,
+    attempt,
+    kind,
+    startedMs,
+    reports: Array.from({ length: parallelism }, () => null),
+  };
 }
 
 /** The collection with this report, or `stale` for another attempt, an unknown host or a repeated report. */
-export function acceptReport(collection: Collection, index: number, report: Checkpointed, nowMs: number): Acceptance {
-  if (report.epoch !== collection.epoch || report.attempt !== collection.attempt) return { tag: 'stale' };
+export function acceptReport(
+  collection: Collection,
+  index: number,
+  report: Checkpointed,
+  nowMs: number,
+): Acceptance {
+  if (report.epoch !== collection.epoch || report.attempt !== collection.attempt)
+    return { tag: 'stale' };
   if (collection.reports[index] !== null) return { tag: 'stale' };
   const reports = collection.reports.with(index, { report, atMs: nowMs });
   const accepted = { ...collection, reports };
-  return reports.every((each) => each !== null) ? { tag: 'complete', collection: accepted } : { tag: 'waiting', collection: accepted };
+  return reports.every((each) => each !== null)
+    ? { tag: 'complete', collection: accepted }
+    : { tag: 'waiting', collection: accepted };
 }
 
 /** What a complete collection publishes. */
 export function draftOf(collection: Collection, planHash: string, nowMs: number): CheckpointDraft {
-  const reports = collection.reports.map((each) => must(each, 'report of a complete checkpoint').report);
+  const reports = collection.reports.map(
+    (each) => must(each, 'report of a complete checkpoint').report,
+  );
   const items = reports.flatMap((report) => report.items).toSorted(compareItems);
   return {
     epoch: collection.epoch,

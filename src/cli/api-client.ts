@@ -8,7 +8,13 @@ export type PipelineView = {
   name: string;
   query: string;
   stop: string;
-  sinks: { operator_id: string; table: string; connector: string; path: string | null; updating: boolean }[];
+  sinks: {
+    operator_id: string;
+    table: string;
+    connector: string;
+    path: string | null;
+    updating: boolean;
+  }[];
 };
 
 export type JobView = {
@@ -51,8 +57,15 @@ export class ApiClient {
   }
 
   /** The newest messages about rows and failures. */
-  async errors(pipelineId: string, jobId: string): Promise<{ message: string; details: string; code: string; operator_id: string | null }[]> {
-    return (await this.#json<{ data: { message: string; details: string; code: string; operator_id: string | null }[] }>(`/api/v1/pipelines/${pipelineId}/jobs/${jobId}/errors`)).data;
+  async errors(
+    pipelineId: string,
+    jobId: string,
+  ): Promise<{ message: string; details: string; code: string; operator_id: string | null }[]> {
+    return (
+      await this.#json<{
+        data: { message: string; details: string; code: string; operator_id: string | null }[];
+      }>(`/api/v1/pipelines/${pipelineId}/jobs/${jobId}/errors`)
+    ).data;
   }
 
   async patch(pipelineId: string, body: Record<string, unknown>): Promise<PipelineView> {
@@ -66,9 +79,11 @@ export class ApiClient {
   /** Every object under the prefix, in the order of keys. */
   async objects(prefix: string): Promise<ObjectView[]> {
     const found: ObjectView[] = [];
-    for (let after = ''; ; ) {
+    for (let after = ''; ;) {
       const query = new URLSearchParams({ prefix, after });
-      const page = await this.#json<{ objects: ObjectView[]; truncated: boolean }>(`/api/v1/local/objects?${query}`);
+      const page = await this.#json<{ objects: ObjectView[]; truncated: boolean }>(
+        `/api/v1/local/objects?${query}`,
+      );
       found.push(...page.objects);
       if (!page.truncated) return found;
       after = page.objects.at(-1)?.key ?? after;
@@ -77,7 +92,9 @@ export class ApiClient {
 
   /** The object's bytes, or null when there is none. */
   async object(key: string): Promise<Uint8Array | null> {
-    const response = await this.#fetch(`/api/v1/local/objects/content?${new URLSearchParams({ key })}`);
+    const response = await this.#fetch(
+      `/api/v1/local/objects/content?${new URLSearchParams({ key })}`,
+    );
     if (response.status === 404) {
       await response.body?.cancel();
       return null;
@@ -88,7 +105,9 @@ export class ApiClient {
 
   async #json<T>(path: string, body?: Record<string, unknown>, method = 'POST'): Promise<T> {
     const init: RequestInit =
-      body === undefined ? {} : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      body === undefined
+        ? {}
+        : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await this.#fetch(path, init);
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as T;

@@ -25,7 +25,11 @@ type Fault = 'host' | 'leader' | 'process' | 'workerd';
 const FAULTS: readonly Fault[] = ['host', 'host', 'leader', 'leader', 'workerd', 'process'];
 
 /** Injects faults until told to stop or until there were enough. */
-export async function wreakHavoc(seed: string, havoc: Havoc, stopped: () => boolean): Promise<number> {
+export async function wreakHavoc(
+  seed: string,
+  havoc: Havoc,
+  stopped: () => boolean,
+): Promise<number> {
   const prng = new Prng(`chaos ${seed}`);
   let faults = 0;
   while (!stopped() && faults < FAULTS_MAX) {

@@ -21,10 +21,14 @@ export class CommittedOutput {
 
   /** Lines of epochs up to `epoch` that have not been given yet, with the sink's table. */
   async take(epoch: number): Promise<{ table: string; lines: string[] }[]> {
-    const tables = this.#pipeline.sinks.filter((sink) => sink.connector === 'stdout').map((sink) => sink.table);
+    const tables = this.#pipeline.sinks
+      .filter((sink) => sink.connector === 'stdout')
+      .map((sink) => sink.table);
     const found: { key: string; epoch: number; table: string }[] = [];
     for (const table of tables) {
-      for (const { key } of await this.#api.objects(`thalweg-output/${this.#pipeline.id}/${table}/`)) {
+      for (const { key } of await this.#api.objects(
+        `thalweg-output/${this.#pipeline.id}/${table}/`,
+      )) {
         const number = Number(EPOCH_IN_NAME.exec(key)?.[1] ?? Number.NaN);
         if (number <= epoch && !this.#printed.has(key)) found.push({ key, epoch: number, table });
       }
@@ -75,7 +79,10 @@ const AFTER = ',"after":';
 export function splitChange(line: string): { before: string; after: string } {
   const beforeEnd = jsonEnd(line, BEFORE.length);
   const afterStart = beforeEnd + AFTER.length;
-  return { before: line.slice(BEFORE.length, beforeEnd), after: line.slice(afterStart, jsonEnd(line, afterStart)) };
+  return {
+    before: line.slice(BEFORE.length, beforeEnd),
+    after: line.slice(afterStart, jsonEnd(line, afterStart)),
+  };
 }
 
 /** Index behind the JSON value that begins at `start`: an object, or null. */

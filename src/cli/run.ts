@@ -72,7 +72,10 @@ export function parseRunArguments(argv: readonly string[]): RunOptions {
     file,
     parallelism: wholeNumber('--parallelism', values.parallelism, 1),
     checkpointIntervalMs: duration(values['checkpoint-interval']),
-    batchRows: values['batch-size'] === undefined ? null : wholeNumber('--batch-size', values['batch-size'], 1),
+    batchRows:
+      values['batch-size'] === undefined
+        ? null
+        : wholeNumber('--batch-size', values['batch-size'], 1),
     final: values.final,
     stateDir: values.state === undefined ? null : resolve(values.state),
     chaos: values.chaos ?? null,
@@ -83,7 +86,10 @@ export function parseRunArguments(argv: readonly string[]): RunOptions {
 function wholeNumber(name: string, given: string, least: number): number {
   const value = Number(given);
   if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new EngineError('INVALID_OPTION', `${name} ${given} is not a whole number of at least ${least}`);
+  throw new EngineError(
+    'INVALID_OPTION',
+    `${name} ${given} is not a whole number of at least ${least}`,
+  );
 }
 
 const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
@@ -91,7 +97,9 @@ const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_
 function duration(given: string): number {
   const match = /^(\d+)(ms|s|m|h)$/.exec(given);
   if (match === null) {
-    throw new EngineError('INVALID_OPTION', `${given} is not a duration`, { hint: 'Write it as 500ms, 10s, 2m or 1h.' });
+    throw new EngineError('INVALID_OPTION', `${given} is not a duration`, {
+      hint: 'Write it as 500ms, 10s, 2m or 1h.',
+    });
   }
   return Number(match[1]) * (UNITS_MS[match[2] as string] as number);
 }
@@ -151,10 +159,15 @@ class RunSession {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
-    const cron = setInterval(() => void this.#runtime?.runScheduled().catch(() => undefined), CRON_MS);
+    const cron = setInterval(
+      () => void this.#runtime?.runScheduled().catch(() => undefined),
+      CRON_MS,
+    );
     let ended = false;
     const havoc =
-      this.#options.chaos === null ? Promise.resolve(0) : wreakHavoc(this.#options.chaos, this.#havocOn(pipeline), () => ended);
+      this.#options.chaos === null
+        ? Promise.resolve(0)
+        : wreakHavoc(this.#options.chaos, this.#havocOn(pipeline), () => ended);
     try {
       const job = await this.#follow(pipeline);
       ended = true;
@@ -186,7 +199,8 @@ class RunSession {
 
   async #fetch(path: string, init?: RequestInit): Promise<Response> {
     await this.#restarting;
-    if (this.#runtime === null) throw new EngineError('RUNTIME_FAILED', 'the runtime is not running');
+    if (this.#runtime === null)
+      throw new EngineError('RUNTIME_FAILED', 'the runtime is not running');
     return await this.#runtime.fetch(path, init);
   }
 
@@ -198,7 +212,8 @@ class RunSession {
   }
 
   #printReport(kind: 'error' | 'warning', report: ErrorReport): void {
-    const place = report.span === undefined ? '' : `:${report.span.start.line}:${report.span.start.column}`;
+    const place =
+      report.span === undefined ? '' : `:${report.span.start.line}:${report.span.start.column}`;
     note(`${this.#options.file}${place}: ${kind}: ${formatReport(this.#query, report)}`);
   }
 
@@ -221,7 +236,10 @@ class RunSession {
         hint: 'Choose another directory, or pass --force to go on with the query the state is of.',
       });
     }
-    return await this.#api.patch(existing.id, { stop: 'none', parallelism: this.#options.parallelism });
+    return await this.#api.patch(existing.id, {
+      stop: 'none',
+      parallelism: this.#options.parallelism,
+    });
   }
 
   /** Prints what is committed until the job has ended. */
@@ -238,11 +256,13 @@ class RunSession {
       }
       if (job.committed_epoch > shown) {
         await this.#patiently(async () => {
-          for (const { table, lines } of await output.take(job.committed_epoch)) this.#printLines(pipeline, table, lines, finals);
+          for (const { table, lines } of await output.take(job.committed_epoch))
+            this.#printLines(pipeline, table, lines, finals);
           await this.#writeFiles(pipeline);
         });
         shown = job.committed_epoch;
-        if (process.stderr.isTTY) note(`epoch ${job.epoch} committed, generation ${job.run_id}, ${job.state}`);
+        if (process.stderr.isTTY)
+          note(`epoch ${job.epoch} committed, generation ${job.run_id}, ${job.state}`);
       }
       if (ENDED.has(job.state)) {
         for (const rows of finals.values()) for (const row of rows.rows()) print(row);
@@ -252,7 +272,12 @@ class RunSession {
     }
   }
 
-  #printLines(pipeline: PipelineView, table: string, lines: readonly string[], finals: Map<string, FinalRows>): void {
+  #printLines(
+    pipeline: PipelineView,
+    table: string,
+    lines: readonly string[],
+    finals: Map<string, FinalRows>,
+  ): void {
     const updating = pipeline.sinks.find((sink) => sink.table === table)?.updating ?? false;
     if (!updating || !this.#options.final) {
       for (const line of lines) print(line);
@@ -313,16 +338,21 @@ class RunSession {
   async #tellOfBadRows(pipeline: PipelineView, job: JobView): Promise<void> {
     const { errors, late } = job.rows ?? { errors: 0, late: 0 };
     if (errors + late === 0) return;
-    const parts = [errors > 0 ? `${errors} bad` : '', late > 0 ? `${late} late` : ''].filter((part) => part !== '');
+    const parts = [errors > 0 ? `${errors} bad` : '', late > 0 ? `${late} late` : ''].filter(
+      (part) => part !== '',
+    );
     note(`thalweg: ${parts.join(' and ')} of ${job.rows?.in} rows were left out`);
     const messages = await this.#patiently(() => this.#api.errors(pipeline.id, job.id));
-    for (const { code, message, details } of messages.slice(0, BAD_ROWS_SHOWN)) note(`  ${code}: ${message}${details === '' ? '' : `  ${details}`}`);
+    for (const { code, message, details } of messages.slice(0, BAD_ROWS_SHOWN))
+      note(`  ${code}: ${message}${details === '' ? '' : `  ${details}`}`);
   }
 
   #conclude(job: JobView): number {
     if (job.state !== 'Failed') return this.#interrupted ? 130 : 0;
     const failure = job.failure_reason;
-    note(`thalweg: the pipeline failed: ${failure === null ? 'no reason is known' : `${failure.code}: ${failure.message}`}`);
+    note(
+      `thalweg: the pipeline failed: ${failure === null ? 'no reason is known' : `${failure.code}: ${failure.message}`}`,
+    );
     for (const more of [failure?.detail, failure?.hint]) if (more !== undefined) note(`  ${more}`);
     return 1;
   }

@@ -28,6 +28,9 @@ export function countedRestarts(job: Job, status: LeaderStatus | null): number {
 /** How long the generation has run, by the last sign of life of any of its hosts. */
 function healthyTime(status: LeaderStatus): number {
   if (status.runningSinceMs === null) return 0;
-  const lastHeardMs = Math.max(...status.hosts.map((host) => host.lastHeardMs), status.runningSinceMs);
+  const lastHeardMs = Math.max(
+    ...status.hosts.map((host) => host.lastHeardMs),
+    status.runningSinceMs,
+  );
   return lastHeardMs - status.runningSinceMs;
 }

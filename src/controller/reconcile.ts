@@ -44,7 +44,11 @@ const RETRY_MS = 1_000;
 const CONCURRENT_MAX = 6;
 
 /** Brings one pipeline closer to what is wanted. Returns when to look again, null when nobody has to. */
-export async function reconcilePipeline(ports: ControllerPorts, pipelineId: string, nowMs: number): Promise<number | null> {
+export async function reconcilePipeline(
+  ports: ControllerPorts,
+  pipelineId: string,
+  nowMs: number,
+): Promise<number | null> {
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const loaded = await ports.catalog.load(pipelineId);
     if (loaded === null) return null;
@@ -93,7 +97,8 @@ async function perform(
       case 'start':
       case 'stop':
         if (!(await command(ports, pipeline, seen, action))) {
-          if (seen.unreachableSinceMs === null) await ports.catalog.record(seen, { unreachableSinceMs: nowMs }, nowMs);
+          if (seen.unreachableSinceMs === null)
+            await ports.catalog.record(seen, { unreachableSinceMs: nowMs }, nowMs);
           return { tag: 'next-look', atMs: nowMs + RETRY_MS };
         }
         break;
@@ -115,13 +120,25 @@ async function allocate(
   if (outcome.tag === 'unavailable') return { tag: 'next-look', atMs: nowMs + RETRY_MS };
   if (outcome.tag === 'broken') {
     await ports.catalog.recordFailure(job.id, job.generation, outcome.report, nowMs);
-    const failed = { state: transition(job.state, 'Failed'), failure: outcome.report, finishMs: nowMs };
+    const failed = {
+      state: transition(job.state, 'Failed'),
+      failure: outcome.report,
+      finishMs: nowMs,
+    };
     // A restart that was asked for has been tried: it must not be tried again without being asked for again.
-    await ports.catalog.record(job, { ...failed, ...(patch.restartDone === undefined ? {} : { restartDone: patch.restartDone }) }, nowMs);
+    await ports.catalog.record(
+      job,
+      { ...failed, ...(patch.restartDone === undefined ? {} : { restartDone: patch.restartDone }) },
+      nowMs,
+    );
     return { tag: 'again' };
   }
   const { generation } = outcome;
-  await ports.catalog.record(job, { ...patch, generation, ...(resets ? { resetFrom: generation } : {}) }, nowMs);
+  await ports.catalog.record(
+    job,
+    { ...patch, generation, ...(resets ? { resetFrom: generation } : {}) },
+    nowMs,
+  );
   return { tag: 'again' };
 }
 
@@ -134,7 +151,8 @@ async function command(
 ): Promise<boolean> {
   const leader = ports.leader(pipeline.id, job.generation);
   try {
-    if (action.tag === 'start') await leader.start(generationSpec(pipeline, job, ports.codeVersion));
+    if (action.tag === 'start')
+      await leader.start(generationSpec(pipeline, job, ports.codeVersion));
     else await leader.stop(action.mode, action.nonce);
     return true;
   } catch {
@@ -142,10 +160,17 @@ async function command(
   }
 }
 
-export type ReconcileSummary = { looked: number; failed: { pipelineId: string; report: ErrorReport }[] };
+export type ReconcileSummary = {
+  looked: number;
+  failed: { pipelineId: string; report: ErrorReport }[];
+};
 
 /** Reconciles at most `limit` pipelines that are due; one that fails does not keep the others waiting. */
-export async function reconcileDue(ports: ControllerPorts, nowMs: number, limit = 200): Promise<ReconcileSummary> {
+export async function reconcileDue(
+  ports: ControllerPorts,
+  nowMs: number,
+  limit = 200,
+): Promise<ReconcileSummary> {
   const ids = await ports.catalog.due(nowMs, limit);
   const failed: ReconcileSummary['failed'] = [];
   const queue = ids.values();

@@ -40,15 +40,23 @@ export function startCommit(step: Step, timeoutMs: number): void {
   );
   const deadlineMs = step.nowMs + timeoutMs;
   step.state.activity = { tag: 'committing', epoch: tip.epoch, missing, deadlineMs };
-  for (const share of shares) send(step, share.index, { tag: 'commit', epoch: tip.epoch, items: share.items });
+  for (const share of shares)
+    send(step, share.index, { tag: 'commit', epoch: tip.epoch, items: share.items });
   if (missing.length === 0) markCommitted(step, deadlineMs);
 }
 
 /** Takes acknowledgements of host `index`; false when nobody waits for them. */
-export function acceptCommitted(step: Step, index: number, epoch: number, sinks: readonly string[]): boolean {
+export function acceptCommitted(
+  step: Step,
+  index: number,
+  epoch: number,
+  sinks: readonly string[],
+): boolean {
   const { activity } = step.state;
   if (activity.tag !== 'committing' || activity.epoch !== epoch) return false;
-  const missing = activity.missing.filter((each) => each.index !== index || !sinks.includes(each.sink));
+  const missing = activity.missing.filter(
+    (each) => each.index !== index || !sinks.includes(each.sink),
+  );
   if (missing.length === activity.missing.length) return false;
   step.state.activity = { ...activity, missing };
   if (missing.length === 0) markCommitted(step, activity.deadlineMs);
@@ -71,5 +79,9 @@ export function giveUpCommit(step: Step): void {
 function markCommitted(step: Step, deadlineMs: number): void {
   const tip = must(step.state.tip, 'tip');
   // The sinks have answered; the store has its own time to do so.
-  startOperation(step, { tag: 'complete-commit', tip }, Math.max(deadlineMs, step.nowMs + specOf(step).settings.publishTimeoutMs));
+  startOperation(
+    step,
+    { tag: 'complete-commit', tip },
+    Math.max(deadlineMs, step.nowMs + specOf(step).settings.publishTimeoutMs),
+  );
 }

@@ -17,7 +17,17 @@ import { startCommit } from './commits.ts';
 import { setTip } from './opening.ts';
 import { SUMMARIES_KEPT } from './state.ts';
 import type { LeaderState } from './state.ts';
-import { end, fail, failWith, persist, sendSettled, sendToKnown, specOf, startOperation, updateHost } from './step.ts';
+import {
+  end,
+  fail,
+  failWith,
+  persist,
+  sendSettled,
+  sendToKnown,
+  specOf,
+  startOperation,
+  updateHost,
+} from './step.ts';
 import type { Step } from './step.ts';
 
 /** When an idle running leader begins the next checkpoint by itself. */
@@ -37,12 +47,21 @@ export function beginNext(step: Step): void {
   if (step.nowMs >= checkpointDueMs(state)) startAttempt(step, 1, 'scheduled', step.nowMs);
 }
 
-function startAttempt(step: Step, attempt: number, wanted: CheckpointKind, startedMs: number): void {
+function startAttempt(
+  step: Step,
+  attempt: number,
+  wanted: CheckpointKind,
+  startedMs: number,
+): void {
   const { state } = step;
   const kind = allDrained(state) ? 'final' : wanted;
   const epoch = must(state.tip, 'tip').epoch + 1;
   const collection = openCollection(epoch, attempt, kind, startedMs, state.hosts.length);
-  state.activity = { tag: 'collecting', collection, deadlineMs: step.nowMs + specOf(step).settings.checkpointTimeoutMs };
+  state.activity = {
+    tag: 'collecting',
+    collection,
+    deadlineMs: step.nowMs + specOf(step).settings.checkpointTimeoutMs,
+  };
   sendToKnown(step, { tag: 'barrier', epoch, attempt, stopping: kind === 'stopping' });
 }
 
@@ -51,8 +70,11 @@ export function giveUpAttempt(step: Step): void {
   const { activity } = step.state;
   if (activity.tag !== 'collecting') return;
   const { epoch, attempt, kind, startedMs, reports } = activity.collection;
-  if (attempt < LIMITS.checkpointAttemptsMax) return startAttempt(step, attempt + 1, kind, startedMs);
-  const silent = [...reports.entries()].filter(([, report]) => report === null).map(([index]) => index);
+  if (attempt < LIMITS.checkpointAttemptsMax)
+    return startAttempt(step, attempt + 1, kind, startedMs);
+  const silent = [...reports.entries()]
+    .filter(([, report]) => report === null)
+    .map(([index]) => index);
   failWith(
     step,
     'CHECKPOINT_TIMEOUT',
@@ -74,11 +96,16 @@ export function publish(step: Step, collection: Collection): void {
 export function onPublished(step: Step, outcome: PublishOutcome): void {
   if (outcome.tag === 'fenced') return end(step, { tag: 'fenced' });
   if (outcome.tag === 'lost-while-mine') {
-    return failWith(step, 'INTERNAL', `epoch ${outcome.tip.epoch} was claimed by another checkpoint of a lineage that is ours`);
+    return failWith(
+      step,
+      'INTERNAL',
+      `epoch ${outcome.tip.epoch} was claimed by another checkpoint of a lineage that is ours`,
+    );
   }
   if (outcome.tag !== 'canonical') return fail(step, outcome.report);
   setTip(step, outcome.tip);
-  if (step.state.checkpoint !== null) step.state.checkpoint = { ...step.state.checkpoint, publishedMs: step.nowMs };
+  if (step.state.checkpoint !== null)
+    step.state.checkpoint = { ...step.state.checkpoint, publishedMs: step.nowMs };
   if (outcome.tip.committed) return settle(step);
   startCommit(step, specOf(step).settings.commitTimeoutMs);
 }
@@ -105,12 +132,19 @@ function collect(step: Step): void {
   if (state.collecting !== null) return;
   const id = ++state.lastOperationId;
   state.collecting = id;
-  const operation = { tag: 'collect', tip: must(state.tip, 'tip'), keep: specOf(step).settings.checkpointsKept } as const;
+  const operation = {
+    tag: 'collect',
+    tip: must(state.tip, 'tip'),
+    keep: specOf(step).settings.checkpointsKept,
+  } as const;
   step.effects.push({ tag: 'lineage', id, operation });
 }
 
 function awaitSettled(step: Step): void {
-  step.state.activity = { tag: 'settling', deadlineMs: step.nowMs + specOf(step).settings.heartbeatTimeoutMs };
+  step.state.activity = {
+    tag: 'settling',
+    deadlineMs: step.nowMs + specOf(step).settings.heartbeatTimeoutMs,
+  };
 }
 
 /** Host `index` has answered the command `sequence`. */
@@ -118,20 +152,28 @@ export function acceptSettled(step: Step, index: number, sequence: number): void
   const { state } = step;
   if (state.hosts[index]?.settling !== sequence) return;
   updateHost(step, index, { settling: null });
-  if (state.activity.tag === 'settling' && state.hosts.every((host) => host.settling === null)) state.activity = { tag: 'none' };
+  if (state.activity.tag === 'settling' && state.hosts.every((host) => host.settling === null))
+    state.activity = { tag: 'none' };
 }
 
 /** A host that does not answer a call is as good as lost. */
 export function giveUpSettled(step: Step): void {
-  const silent = [...step.state.hosts.entries()].filter(([, host]) => host.settling !== null).map(([index]) => index);
-  failWith(step, 'HOST_LOST', `host ${silent.join(', ')} did not answer that its checkpoint is committed`);
+  const silent = [...step.state.hosts.entries()]
+    .filter(([, host]) => host.settling !== null)
+    .map(([index]) => index);
+  failWith(
+    step,
+    'HOST_LOST',
+    `host ${silent.join(', ')} did not answer that its checkpoint is committed`,
+  );
 }
 
 /** Lets the hosts go; the outcome is fixed, and a host that is lost from here on has stopped too. */
 function stopHosts(step: Step, mode: StopMode): void {
   const { settings } = specOf(step);
   // After a checkpoint nothing depends on the hosts any more; they get the time of a few heartbeats to say good-bye.
-  const timeoutMs = mode === 'graceful' ? settings.checkpointTimeoutMs : settings.heartbeatIntervalMs * 3;
+  const timeoutMs =
+    mode === 'graceful' ? settings.checkpointTimeoutMs : settings.heartbeatIntervalMs * 3;
   const outcome = { tag: 'stopped', epoch: step.state.epoch } as const;
   step.state.activity = { tag: 'stopping-hosts', outcome, deadlineMs: step.nowMs + timeoutMs };
   step.state.ending = outcome;

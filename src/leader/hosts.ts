@@ -7,7 +7,12 @@
  * the hosts are being stopped.
  */
 import { acceptReport } from '../checkpoint/coordinator.ts';
-import type { CommandAnswer, HostReport, ReportAnswer, ReportEnvelope } from '../protocol/messages.ts';
+import type {
+  CommandAnswer,
+  HostReport,
+  ReportAnswer,
+  ReportEnvelope,
+} from '../protocol/messages.ts';
 import { acceptCommitted } from './commits.ts';
 import { acceptSettled, publish } from './epochs.ts';
 import type { HostState, LeaderState } from './state.ts';
@@ -70,18 +75,30 @@ function takeReport(step: Step, envelope: ReportEnvelope, host: HostState): void
 function takeDeployed(step: Step, envelope: ReportEnvelope, drained: boolean): void {
   const { index, host, sequence } = envelope;
   const watched = step.state.hosts[index]?.watched ?? null;
-  updateHost(step, index, { incarnation: host, ready: true, drained, deployedSequence: sequence, watched: host });
+  updateHost(step, index, {
+    incarnation: host,
+    ready: true,
+    drained,
+    deployedSequence: sequence,
+    watched: host,
+  });
   if (watched !== host) step.effects.push({ tag: 'watch', index, host });
   const { activity, hosts } = step.state;
-  if (activity.tag === 'deploying' && hosts.every((each) => each.ready)) step.state.activity = { tag: 'none' };
+  if (activity.tag === 'deploying' && hosts.every((each) => each.ready))
+    step.state.activity = { tag: 'none' };
 }
 
-function takeCheckpointed(step: Step, index: number, report: Extract<HostReport, { tag: 'checkpointed' }>): void {
+function takeCheckpointed(
+  step: Step,
+  index: number,
+  report: Extract<HostReport, { tag: 'checkpointed' }>,
+): void {
   const { activity } = step.state;
   if (report.drained) updateHost(step, index, { drained: true });
   if (activity.tag !== 'collecting') return;
   const accepted = acceptReport(activity.collection, index, report, step.nowMs);
-  if (accepted.tag === 'waiting') step.state.activity = { ...activity, collection: accepted.collection };
+  if (accepted.tag === 'waiting')
+    step.state.activity = { ...activity, collection: accepted.collection };
   if (accepted.tag === 'complete') publish(step, accepted.collection);
 }
 
@@ -92,7 +109,11 @@ function takeStopped(step: Step, index: number): void {
   if (hosts.every((host) => host.stopped)) end(step, activity.outcome);
 }
 
-function takeFailed(step: Step, index: number, { report, operator }: Extract<HostReport, { tag: 'failed' }>): void {
+function takeFailed(
+  step: Step,
+  index: number,
+  { report, operator }: Extract<HostReport, { tag: 'failed' }>,
+): void {
   const { code, domain, message, detail = '' } = report;
   noteErrors(step, [{ atMs: step.nowMs, operator, subtask: index, message, detail, code, domain }]);
   if (step.state.activity.tag === 'stopping-hosts') return takeStopped(step, index);
@@ -109,7 +130,8 @@ export function onAnswer(step: Step, index: number, sequence: number, answer: Co
   if (step.state.activity.tag === 'stopping-hosts') return takeStopped(step, index);
   // Another start of this leader has spoken to the host: a newer one, or an older one whose call came late.
   // While the lineage is being asked (no tip), the answers to what was sent before say nothing new.
-  if (step.state.tip !== null && sequence >= (step.state.hosts[index]?.ledSince ?? 0)) step.state.doubted = true;
+  if (step.state.tip !== null && sequence >= (step.state.hosts[index]?.ledSince ?? 0))
+    step.state.doubted = true;
 }
 
 export function loseHost(step: Step, index: number, reason: string): void {
@@ -127,6 +149,7 @@ export function checkSilence(step: Step, lateMs: number): void {
   for (const [index, host] of state.hosts.entries()) {
     if (!host.ready) continue;
     if (lateMs * 2 > timeoutMs) updateHost(step, index, { lastHeardMs: step.nowMs });
-    else if (step.nowMs - host.lastHeardMs >= timeoutMs) return loseHost(step, index, `silent for ${timeoutMs} ms`);
+    else if (step.nowMs - host.lastHeardMs >= timeoutMs)
+      return loseHost(step, index, `silent for ${timeoutMs} ms`);
   }
 }

@@ -13,27 +13,40 @@ import type { FenceOptions, FenceOutcome } from '../lineage/fence.ts';
 import type { OpenOutcome } from '../lineage/open.ts';
 import type { CheckpointDraft, PublishOutcome } from '../lineage/publish.ts';
 import type { Incarnation, Tip } from '../lineage/types.ts';
-import type { CommandAnswer, CommandEnvelope, GenerationSpec, ReportAnswer, ReportEnvelope, StopMode } from '../protocol/messages.ts';
+import type {
+  CommandAnswer,
+  CommandEnvelope,
+  GenerationSpec,
+  ReportAnswer,
+  ReportEnvelope,
+  StopMode,
+} from '../protocol/messages.ts';
 import type { PersistedLeader } from './state.ts';
 
-export type LeaderEvent = { nowMs: number } & (
+export type LeaderEvent = { nowMs: number } &
   /**
    * The object was constructed. Start number and nonce of `incarnation` are durable already. `spec` and `persisted` are
    * what earlier `persist` effects left, null for an object that has never been started.
    */
-  | { tag: 'woke'; incarnation: Incarnation; spec: GenerationSpec | null; persisted: PersistedLeader | null }
-  /** Sent by a controller, any number of times; only the first counts. */
-  | { tag: 'start'; spec: GenerationSpec }
-  | { tag: 'stop'; mode: StopMode; nonce: string }
-  /** An alarm or timer, at or after the last `wake-at`, or at any other time. */
-  | { tag: 'tick' }
-  | { tag: 'report'; envelope: ReportEnvelope }
-  /** How host `index` answered the command `sequence`. */
-  | { tag: 'answer'; index: number; sequence: number; answer: CommandAnswer }
-  /** A command was rejected, or the watch on the host broke. */
-  | { tag: 'host-lost'; index: number; reason: string }
-  | { tag: 'lineage-done'; id: number; result: LineageResult }
-);
+  (
+    | {
+        tag: 'woke';
+        incarnation: Incarnation;
+        spec: GenerationSpec | null;
+        persisted: PersistedLeader | null;
+      }
+    /** Sent by a controller, any number of times; only the first counts. */
+    | { tag: 'start'; spec: GenerationSpec }
+    | { tag: 'stop'; mode: StopMode; nonce: string }
+    /** An alarm or timer, at or after the last `wake-at`, or at any other time. */
+    | { tag: 'tick' }
+    | { tag: 'report'; envelope: ReportEnvelope }
+    /** How host `index` answered the command `sequence`. */
+    | { tag: 'answer'; index: number; sequence: number; answer: CommandAnswer }
+    /** A command was rejected, or the watch on the host broke. */
+    | { tag: 'host-lost'; index: number; reason: string }
+    | { tag: 'lineage-done'; id: number; result: LineageResult }
+  );
 
 /** A workflow of `src/lineage` with all its arguments but the context. */
 export type LineageOperation =

@@ -13,12 +13,30 @@
 import { assert, must, unreachable } from '../base/assert.ts';
 import type { StopMode } from '../protocol/messages.ts';
 import { giveUpCommit, startCommit } from './commits.ts';
-import { beginNext, checkpointDueMs, giveUpAttempt, giveUpSettled, onPublished, settle } from './epochs.ts';
+import {
+  beginNext,
+  checkpointDueMs,
+  giveUpAttempt,
+  giveUpSettled,
+  onPublished,
+  settle,
+} from './epochs.ts';
 import { checkSilence, loseHost, onAnswer, onReport } from './hosts.ts';
 import type { LeaderEffect, LeaderEvent, LineageResult } from './interface.ts';
 import {
-  adoptHosts, awaitHosts, begin, deploy, fence, giveUpHosts, needsDeployment, onFenced, onOpened, open, reopen,
-  resetDue, setTip,
+  adoptHosts,
+  awaitHosts,
+  begin,
+  deploy,
+  fence,
+  giveUpHosts,
+  needsDeployment,
+  onFenced,
+  onOpened,
+  open,
+  reopen,
+  resetDue,
+  setTip,
 } from './opening.ts';
 import { newHost, restoreLeader } from './state.ts';
 import type { LeaderState } from './state.ts';
@@ -29,11 +47,15 @@ import type { Step } from './step.ts';
 const STORE_RETRY_MS = 1_000;
 
 /** The state after `event`, and what the shell has to do for it, in this order. `state` is not modified. */
-export function stepLeader(state: LeaderState, event: LeaderEvent): { state: LeaderState; effects: LeaderEffect[] } {
+export function stepLeader(
+  state: LeaderState,
+  event: LeaderEvent,
+): { state: LeaderState; effects: LeaderEffect[] } {
   const step: Step = { state: { ...state }, effects: [], reply: null, nowMs: event.nowMs };
   take(step, event);
   // An alarm that was lost or is late is made up for by whatever comes instead.
-  if (event.tag !== 'tick' && step.state.wakeAtMs !== null && event.nowMs >= step.state.wakeAtMs) tick(step);
+  if (event.tag !== 'tick' && step.state.wakeAtMs !== null && event.nowMs >= step.state.wakeAtMs)
+    tick(step);
   advance(step);
   setAlarm(step);
   if (step.reply !== null) step.effects.push({ tag: 'reply', answer: step.reply });
@@ -94,7 +116,8 @@ function stop(step: Step, mode: StopMode, nonce: string): void {
   if (!urgent && state.stop?.nonce === nonce) return;
   state.stop = { mode: urgent ? mode : must(state.stop, 'earlier stop').mode, nonce };
   // A generation that was never started ends here, so that a start that comes late finds it ended.
-  if (mode === 'immediate' || state.phase === 'new') return end(step, { tag: 'stopped', epoch: state.epoch });
+  if (mode === 'immediate' || state.phase === 'new')
+    return end(step, { tag: 'stopped', epoch: state.epoch });
   persist(step);
 }
 
@@ -103,7 +126,8 @@ function onLineageDone(step: Step, id: number, result: LineageResult): void {
   if (result.tag === 'collect') {
     if (state.collecting !== id) return;
     state.collecting = null;
-    if (result.outcome.tag === 'skipped' && result.outcome.reason === 'fenced') end(step, { tag: 'fenced' });
+    if (result.outcome.tag === 'skipped' && result.outcome.reason === 'fenced')
+      end(step, { tag: 'fenced' });
     return;
   }
   const { activity } = state;
@@ -146,7 +170,11 @@ function expire(step: Step): void {
     case 'none':
       return;
     case 'storing':
-      return failWith(step, 'STORE_FAILED', `the bucket did not answer in time (${activity.operation.tag})`);
+      return failWith(
+        step,
+        'STORE_FAILED',
+        `the bucket did not answer in time (${activity.operation.tag})`,
+      );
     case 'deploying':
       return giveUpHosts(step);
     case 'collecting':
@@ -188,7 +216,8 @@ function towardsBegin(step: Step): void {
     return end(step, { tag: 'finished', epoch: tip.epoch });
   }
   // Nothing has been read since the tip, so the tip is where the stop would arrive.
-  if (state.stop !== null && tip.committed && !state.begun) return end(step, { tag: 'stopped', epoch: tip.epoch });
+  if (state.stop !== null && tip.committed && !state.begun)
+    return end(step, { tag: 'stopped', epoch: tip.epoch });
   if (needsDeployment(step)) return deploy(step);
   if (state.adoptionDue) adoptHosts(step);
   if (state.hosts.some((host) => !host.ready)) return awaitHosts(step);
@@ -209,8 +238,10 @@ function setAlarm(step: Step): void {
   let atMs = nowMs + settings.leaderAlarmMs;
   if (activity.tag !== 'none') atMs = Math.min(atMs, activity.deadlineMs);
   else if (state.announced) atMs = Math.min(atMs, checkpointDueMs(state));
-  if (activity.tag === 'storing' && activity.retryAtMs !== null) atMs = Math.min(atMs, activity.retryAtMs);
-  for (const host of state.hosts) if (host.ready) atMs = Math.min(atMs, host.lastHeardMs + settings.heartbeatTimeoutMs);
+  if (activity.tag === 'storing' && activity.retryAtMs !== null)
+    atMs = Math.min(atMs, activity.retryAtMs);
+  for (const host of state.hosts)
+    if (host.ready) atMs = Math.min(atMs, host.lastHeardMs + settings.heartbeatTimeoutMs);
   if (state.wakeAtMs !== null && state.wakeAtMs <= atMs) return;
   state.wakeAtMs = atMs;
   step.effects.push({ tag: 'wake-at', atMs });

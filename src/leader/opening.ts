@@ -14,12 +14,27 @@ import type { FenceOutcome } from '../lineage/fence.ts';
 import type { OpenOutcome } from '../lineage/open.ts';
 import type { Tip } from '../lineage/types.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
-import { end, fail, failWith, persist, send, sendSettled, sendToKnown, specOf, startOperation, updateHost } from './step.ts';
+import {
+  end,
+  fail,
+  failWith,
+  persist,
+  send,
+  sendSettled,
+  sendToKnown,
+  specOf,
+  startOperation,
+  updateHost,
+} from './step.ts';
 import type { Step } from './step.ts';
 
 /** Whether the generation has still to forget the state that `tip` holds. */
 export function resetDue(spec: GenerationSpec, tip: Tip): boolean {
-  return spec.reset && tip.manifest !== null && tip.manifest.generation < (spec.resetFrom ?? spec.generation);
+  return (
+    spec.reset &&
+    tip.manifest !== null &&
+    tip.manifest.generation < (spec.resetFrom ?? spec.generation)
+  );
 }
 
 /** What hosts that restored from `tip` hold. */
@@ -68,7 +83,8 @@ export function deploy(step: Step): void {
 /** Running hosts learn the nonce of the leader that takes over. */
 export function adoptHosts(step: Step): void {
   step.state.adoptionDue = false;
-  for (const [index, host] of step.state.hosts.entries()) send(step, index, { tag: 'adopt', drained: host.drained });
+  for (const [index, host] of step.state.hosts.entries())
+    send(step, index, { tag: 'adopt', drained: host.drained });
 }
 
 /**
@@ -78,7 +94,13 @@ export function adoptHosts(step: Step): void {
  */
 export function reopen(step: Step): void {
   const { state } = step;
-  Object.assign(state, { doubted: false, tip: null, fenced: false, announced: false, restoredFrom: null });
+  Object.assign(state, {
+    doubted: false,
+    tip: null,
+    fenced: false,
+    announced: false,
+    restoredFrom: null,
+  });
   state.adoptionDue = state.begun;
   state.activity = { tag: 'none' };
   state.checkpoint = null;
@@ -88,11 +110,16 @@ export function reopen(step: Step): void {
 /** A resumed leader knows the tip, but not all hosts have answered yet. */
 export function awaitHosts(step: Step): void {
   step.state.phase = 'deploying';
-  step.state.activity = { tag: 'deploying', deadlineMs: step.nowMs + specOf(step).settings.startTimeoutMs };
+  step.state.activity = {
+    tag: 'deploying',
+    deadlineMs: step.nowMs + specOf(step).settings.startTimeoutMs,
+  };
 }
 
 export function giveUpHosts(step: Step): void {
-  const silent = [...step.state.hosts.entries()].filter(([, host]) => !host.ready).map(([index]) => index);
+  const silent = [...step.state.hosts.entries()]
+    .filter(([, host]) => !host.ready)
+    .map(([index]) => index);
   failWith(step, 'START_TIMEOUT', `host ${silent.join(', ')} did not start in time`);
 }
 
@@ -132,7 +159,9 @@ export function begin(step: Step): void {
   if (data !== null && data.generation === spec.generation) {
     sendSettled(step, data.epoch, data.attempt);
   }
-  const hosts = state.hosts.map((host) => must(host.incarnation, 'incarnation of a host that is ready'));
+  const hosts = state.hosts.map((host) =>
+    must(host.incarnation, 'incarnation of a host that is ready'),
+  );
   sendToKnown(step, { tag: 'begin', hosts });
   step.effects.push({ tag: 'nudge' });
 }

@@ -15,7 +15,13 @@ import { assert } from '../base/assert.ts';
 import type { Collection } from '../checkpoint/coordinator.ts';
 import type { Incarnation, Tip } from '../lineage/types.ts';
 import type {
-  CheckpointSummary, GenerationSpec, JobError, LeaderPhase, OperatorMetrics, Outcome, StopMode,
+  CheckpointSummary,
+  GenerationSpec,
+  JobError,
+  LeaderPhase,
+  OperatorMetrics,
+  Outcome,
+  StopMode,
 } from '../protocol/messages.ts';
 import type { LineageOperation } from './interface.ts';
 
@@ -48,14 +54,25 @@ export type HostState = {
 export type Activity =
   | { tag: 'none' }
   /** A lineage workflow; `retryAtMs` when the store did not answer and it is to be run again. */
-  | { tag: 'storing'; id: number; operation: LineageOperation; deadlineMs: number; retryAtMs: number | null }
+  | {
+      tag: 'storing';
+      id: number;
+      operation: LineageOperation;
+      deadlineMs: number;
+      retryAtMs: number | null;
+    }
   /** Hosts restore, or answer a resumed leader. */
   | { tag: 'deploying'; deadlineMs: number }
   | { tag: 'collecting'; collection: Collection; deadlineMs: number }
   /** Hosts have to know that the last checkpoint is settled before they hear of the next: its rows would be in both. */
   | { tag: 'settling'; deadlineMs: number }
   /** Acknowledgements that are missing: which sink, from which host. */
-  | { tag: 'committing'; epoch: number; missing: readonly { sink: string; index: number }[]; deadlineMs: number }
+  | {
+      tag: 'committing';
+      epoch: number;
+      missing: readonly { sink: string; index: number }[];
+      deadlineMs: number;
+    }
   | { tag: 'stopping-hosts'; outcome: Outcome; deadlineMs: number };
 
 export type LeaderState = {

@@ -20,7 +20,11 @@ export function leaderStatus(state: LeaderState): LeaderStatus {
     committedEpoch: state.committedEpoch,
     startedMs: state.startedMs,
     runningSinceMs: state.runningSinceMs,
-    hosts: state.hosts.map(({ incarnation, lastHeardMs }, index) => ({ index, incarnation, lastHeardMs })),
+    hosts: state.hosts.map(({ incarnation, lastHeardMs }, index) => ({
+      index,
+      incarnation,
+      lastHeardMs,
+    })),
     checkpoint: activity.tag === 'collecting' ? summaryOf(activity.collection) : state.checkpoint,
     recent: [...state.recent],
     metrics: state.hosts.flatMap((host) => [...host.metrics]),

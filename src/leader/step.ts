@@ -8,13 +8,24 @@ import { must } from '../base/assert.ts';
 import { ERROR_CODES } from '../base/errors.ts';
 import type { ErrorCode, ErrorReport } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
-import type { GenerationSpec, HostCommand, JobError, Outcome, ReportAnswer } from '../protocol/messages.ts';
+import type {
+  GenerationSpec,
+  HostCommand,
+  JobError,
+  Outcome,
+  ReportAnswer,
+} from '../protocol/messages.ts';
 import type { LeaderEffect, LineageOperation } from './interface.ts';
 import { persistedOf } from './state.ts';
 import type { HostState, LeaderState } from './state.ts';
 
 /** `state` is this step's own copy: its members may be replaced, but not what they hold. `reply` follows all effects. */
-export type Step = { state: LeaderState; effects: LeaderEffect[]; reply: ReportAnswer | null; nowMs: number };
+export type Step = {
+  state: LeaderState;
+  effects: LeaderEffect[];
+  reply: ReportAnswer | null;
+  nowMs: number;
+};
 
 export function specOf(step: Step): GenerationSpec {
   return must(step.state.spec, 'spec of a started leader');
@@ -35,7 +46,8 @@ export function send(step: Step, index: number, command: HostCommand): void {
   const host = must(step.state.hosts[index], 'host');
   const sequence = host.commandSequence + 1;
   updateHost(step, index, { commandSequence: sequence });
-  if (command.tag === 'deploy' || command.tag === 'adopt') updateHost(step, index, { ledSince: sequence });
+  if (command.tag === 'deploy' || command.tag === 'adopt')
+    updateHost(step, index, { ledSince: sequence });
   const envelope = {
     pipelineId: spec.pipelineId,
     generation: spec.generation,
@@ -57,7 +69,8 @@ export function sendToKnown(step: Step, command: HostCommand): void {
 /** Tells every host that the data checkpoint (epoch, attempt) is committed; their answers are waited for before the next. */
 export function sendSettled(step: Step, epoch: number, attempt: number): void {
   sendToKnown(step, { tag: 'settled', epoch, attempt });
-  for (const [index, host] of step.state.hosts.entries()) updateHost(step, index, { settling: host.commandSequence });
+  for (const [index, host] of step.state.hosts.entries())
+    updateHost(step, index, { settling: host.commandSequence });
 }
 
 /** Begins a workflow that the leader waits for; `deadlineMs` is a time. */
@@ -91,5 +104,6 @@ export function failWith(step: Step, code: ErrorCode, message: string, hint?: st
 
 /** Remembers what went wrong, the newest `errorRowsKept` of them. */
 export function noteErrors(step: Step, errors: readonly JobError[]): void {
-  if (errors.length > 0) step.state.errors = [...step.state.errors, ...errors].slice(-LIMITS.errorRowsKept);
+  if (errors.length > 0)
+    step.state.errors = [...step.state.errors, ...errors].slice(-LIMITS.errorRowsKept);
 }

@@ -67,7 +67,11 @@ async function forget(env: Env, pipelineId: string, generations: number): Promis
     const name = leaderName(pipelineId, generation);
     await withRetry(() => ended(() => leaders(env).getByName(name).destroy(), 'deleted'));
   }
-  for (const prefix of [`${pipelineId}/`, `thalweg-staged/${pipelineId}/`, `thalweg-output/${pipelineId}/`]) {
+  for (const prefix of [
+    `${pipelineId}/`,
+    `thalweg-staged/${pipelineId}/`,
+    `thalweg-output/${pipelineId}/`,
+  ]) {
     for (;;) {
       const { objects } = await withRetry(() => env.BUCKET.list({ prefix }));
       if (objects.length === 0) break;

@@ -21,12 +21,18 @@ const APPEND_ATTEMPTS_MAX = 20;
 const EPOCH_KEY = 'thalweg-epoch';
 const WRITER_KEY = 'thalweg-writer';
 
-export async function commitItems(bucket: R2Bucket, token: CommitToken, connector: ConnectorSpec, items: readonly SinkItem[]): Promise<void> {
+export async function commitItems(
+  bucket: R2Bucket,
+  token: CommitToken,
+  connector: ConnectorSpec,
+  items: readonly SinkItem[],
+): Promise<void> {
   const staged = items.map((item) => item.payload as unknown as StagedObject);
   const uploads = staged.filter((item) => item.uploadId !== null);
   for (const item of uploads) await withRetry(() => completeUpload(bucket, item));
   const appended = staged.filter((item) => item.uploadId === null);
-  if (appended.length > 0) await appendObjects(bucket, token, String(connector.options['path']), appended);
+  if (appended.length > 0)
+    await appendObjects(bucket, token, String(connector.options['path']), appended);
 }
 
 async function completeUpload(bucket: R2Bucket, item: StagedObject): Promise<void> {
@@ -36,12 +42,22 @@ async function completeUpload(bucket: R2Bucket, item: StagedObject): Promise<voi
   } catch (thrown) {
     const present = await bucket.head(item.key);
     if (present !== null && present.size === item.size) return;
-    throw new EngineError('SINK_FAILED', `cannot complete ${item.key}`, { detail: String(thrown) }, thrown);
+    throw new EngineError(
+      'SINK_FAILED',
+      `cannot complete ${item.key}`,
+      { detail: String(thrown) },
+      thrown,
+    );
   }
 }
 
 /** Appends the staged objects, in their order, to the object at `path`. */
-async function appendObjects(bucket: R2Bucket, token: CommitToken, path: string, items: readonly StagedObject[]): Promise<void> {
+async function appendObjects(
+  bucket: R2Bucket,
+  token: CommitToken,
+  path: string,
+  items: readonly StagedObject[],
+): Promise<void> {
   const writer = `${token.pipelineId}/${token.sink}`;
   for (let attempt = 1; attempt <= APPEND_ATTEMPTS_MAX; attempt++) {
     const target = await withRetry(() => bucket.get(path));
@@ -61,7 +77,8 @@ async function appendObjects(bucket: R2Bucket, token: CommitToken, path: string,
     const parts = [before];
     for (const item of items) {
       const object = await withRetry(() => bucket.get(item.key));
-      if (object === null) throw new EngineError('SINK_FAILED', `staged output ${item.key} is missing`);
+      if (object === null)
+        throw new EngineError('SINK_FAILED', `staged output ${item.key} is missing`);
       parts.push(new Uint8Array(await object.arrayBuffer()));
     }
     const stored = await putAppended(bucket, path, concat(parts), target?.etag ?? null, {
@@ -76,7 +93,13 @@ async function appendObjects(bucket: R2Bucket, token: CommitToken, path: string,
 }
 
 /** False when the object changed meanwhile or the answer was lost: read again, then decide. */
-async function putAppended(bucket: R2Bucket, path: string, bytes: Uint8Array, etag: string | null, customMetadata: Record<string, string>): Promise<boolean> {
+async function putAppended(
+  bucket: R2Bucket,
+  path: string,
+  bytes: Uint8Array,
+  etag: string | null,
+  customMetadata: Record<string, string>,
+): Promise<boolean> {
   const onlyIf: R2Conditional = etag === null ? { etagDoesNotMatch: '*' } : { etagMatches: etag };
   try {
     return (await bucket.put(path, bytes, { onlyIf, customMetadata })) !== null;

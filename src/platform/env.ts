@@ -1,6 +1,11 @@
 /** The bindings of wrangler.toml, and the calls that one object makes on another. */
 import type { ReadResult } from '../connectors/connector.ts';
-import type { AppendOutcome, AppendRequest, LogStatus, RejectedRecord } from '../connectors/http/log-store.ts';
+import type {
+  AppendOutcome,
+  AppendRequest,
+  LogStatus,
+  RejectedRecord,
+} from '../connectors/http/log-store.ts';
 import type {
   CommandAnswer,
   CommandEnvelope,

@@ -7,7 +7,11 @@ import type { ReadResult, StagedObject, StageRequest } from '../connectors/conne
 import type { Env } from './env.ts';
 import { withRetry } from './retry.ts';
 
-export async function putStateFile(bucket: R2Bucket, key: string, bytes: Uint8Array): Promise<void> {
+export async function putStateFile(
+  bucket: R2Bucket,
+  key: string,
+  bytes: Uint8Array,
+): Promise<void> {
   await withRetry(() => bucket.put(key, bytes, { onlyIf: { etagDoesNotMatch: '*' } }));
 }
 
@@ -35,24 +39,38 @@ export async function stageObject(bucket: R2Bucket, request: StageRequest): Prom
 }
 
 /** Bytes of an object a source reads: from the user's files where they are bound, else from the bucket. */
-export async function readObject(env: Env, path: string, offset: number, length: number): Promise<ReadResult> {
-  if (env.LOCAL_FILES !== undefined) return await readLocalFile(env.LOCAL_FILES, path, offset, length);
+export async function readObject(
+  env: Env,
+  path: string,
+  offset: number,
+  length: number,
+): Promise<ReadResult> {
+  if (env.LOCAL_FILES !== undefined)
+    return await readLocalFile(env.LOCAL_FILES, path, offset, length);
   const head = await withRetry(() => env.BUCKET.head(path));
   if (head === null) return { tag: 'missing', path };
   if (offset >= head.size) return { tag: 'object', bytes: new Uint8Array(0), size: head.size };
-  const object = await withRetry(() => env.BUCKET.get(path, { range: { offset, length: Math.min(length, head.size - offset) } }));
+  const object = await withRetry(() =>
+    env.BUCKET.get(path, { range: { offset, length: Math.min(length, head.size - offset) } }),
+  );
   if (object === null) return { tag: 'missing', path };
   return { tag: 'object', bytes: new Uint8Array(await object.arrayBuffer()), size: head.size };
 }
 
-async function readLocalFile(files: Fetcher, path: string, offset: number, length: number): Promise<ReadResult> {
+async function readLocalFile(
+  files: Fetcher,
+  path: string,
+  offset: number,
+  length: number,
+): Promise<ReadResult> {
   const url = `http://files/?path=${encodeURIComponent(path)}&offset=${offset}&length=${length}`;
   const response = await withRetry(() => files.fetch(url));
   if (response.status === 404) {
     await response.body?.cancel();
     return { tag: 'missing', path };
   }
-  if (!response.ok) throw new EngineError('SOURCE_FAILED', `cannot read ${path}: ${await response.text()}`);
+  if (!response.ok)
+    throw new EngineError('SOURCE_FAILED', `cannot read ${path}: ${await response.text()}`);
   const size = Number(response.headers.get('x-file-size'));
   return { tag: 'object', bytes: new Uint8Array(await response.arrayBuffer()), size };
 }

@@ -6,9 +6,11 @@
  */
 import type { Lineage, StoreAnswer, StoreOp } from '../lineage/store.ts';
 
-const isThrottled = (message: string): boolean => message.includes('(10058)') || message.includes('429');
+const isThrottled = (message: string): boolean =>
+  message.includes('(10058)') || message.includes('429');
 
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);
 
 /** Runs a workflow of `src/lineage` to its end. */
 export async function driveLineage<T>(bucket: R2Bucket, workflow: Lineage<T>): Promise<T> {
@@ -34,7 +36,8 @@ export async function performStoreOp(bucket: R2Bucket, op: StoreOp): Promise<Sto
 }
 
 async function performPut(bucket: R2Bucket, op: StoreOp & { op: 'put' }): Promise<StoreAnswer> {
-  const onlyIf: R2Conditional = op.condition.tag === 'absent' ? { etagDoesNotMatch: '*' } : { etagMatches: op.condition.etag };
+  const onlyIf: R2Conditional =
+    op.condition.tag === 'absent' ? { etagDoesNotMatch: '*' } : { etagMatches: op.condition.etag };
   try {
     const stored = await bucket.put(op.key, op.body, { onlyIf });
     return stored === null ? { tag: 'refused' } : { tag: 'stored', etag: stored.etag };
@@ -44,7 +47,10 @@ async function performPut(bucket: R2Bucket, op: StoreOp & { op: 'put' }): Promis
   }
 }
 
-async function performRead(bucket: R2Bucket, op: Exclude<StoreOp, { op: 'put' } | { op: 'pause' }>): Promise<StoreAnswer> {
+async function performRead(
+  bucket: R2Bucket,
+  op: Exclude<StoreOp, { op: 'put' } | { op: 'pause' }>,
+): Promise<StoreAnswer> {
   switch (op.op) {
     case 'get': {
       const object = await bucket.get(op.key);
@@ -52,8 +58,15 @@ async function performRead(bucket: R2Bucket, op: Exclude<StoreOp, { op: 'put' } 
       return { tag: 'found', body: new Uint8Array(await object.arrayBuffer()), etag: object.etag };
     }
     case 'list': {
-      const page = await bucket.list({ prefix: op.prefix, ...(op.startAfter === undefined ? {} : { startAfter: op.startAfter }) });
-      return { tag: 'keys', keys: page.objects.map((object) => object.key), truncated: page.truncated };
+      const page = await bucket.list({
+        prefix: op.prefix,
+        ...(op.startAfter === undefined ? {} : { startAfter: op.startAfter }),
+      });
+      return {
+        tag: 'keys',
+        keys: page.objects.map((object) => object.key),
+        truncated: page.truncated,
+      };
     }
     case 'delete':
       await bucket.delete(op.keys);

@@ -7,7 +7,13 @@
  */
 import type { ErrorReport } from '../base/errors.ts';
 import type { PhysicalGraph } from '../graph/graph.ts';
-import type { BroadcastState, CheckpointManifest, Incarnation, SinkItem, StateFile } from '../lineage/types.ts';
+import type {
+  BroadcastState,
+  CheckpointManifest,
+  Incarnation,
+  SinkItem,
+  StateFile,
+} from '../lineage/types.ts';
 
 /** Timeouts and sizes a generation runs with; defaults are in base/limits. */
 export type RuntimeSettings = {
@@ -81,7 +87,14 @@ export type CheckpointSummary = {
   bytes: number;
   rows: number;
   items: number;
-  hosts: { index: number; bytes: number; alignMs: number; snapshotMs: number; uploadMs: number; reportedMs: number }[];
+  hosts: {
+    index: number;
+    bytes: number;
+    alignMs: number;
+    snapshotMs: number;
+    uploadMs: number;
+    reportedMs: number;
+  }[];
 };
 
 export type JobError = {

@@ -74,7 +74,10 @@ export class InputChannel {
   /** Takes a delivery in; the answer to give now, or null when it is held until there is room. */
   receive(delivery: Delivery, requestId: number): DeliveryAnswer | null {
     if (delivery.sequence !== this.#expected) {
-      return { tag: 'refused', reason: `frame ${delivery.sequence} on ${this.key}, expected ${this.#expected}` };
+      return {
+        tag: 'refused',
+        reason: `frame ${delivery.sequence} on ${this.key}, expected ${this.#expected}`,
+      };
     }
     this.#expected += delivery.frames.length;
     for (const frame of delivery.frames) this.push(frame);

@@ -25,22 +25,35 @@ export type CutFile = { file: Omit<StateFile, 'key'>; bytes: Uint8Array };
 export type StageCut = { files: CutFile[]; broadcast: BroadcastState[]; positions: LogPosition[] };
 
 /** Flushes the stage's operators in dataflow order, then takes their state. */
-export function cutStage(stage: StageRuntime, barrier: BarrierId, subtask: number, subtasks: Subtasks): StageCut {
+export function cutStage(
+  stage: StageRuntime,
+  barrier: BarrierId,
+  subtask: number,
+  subtasks: Subtasks,
+): StageCut {
   for (const node of stage.nodes) {
     if (node.body instanceof OperatorBody) node.body.operator.onBarrier(node);
   }
   const cut: StageCut = { files: [], broadcast: [], positions: [] };
-  for (const node of stage.nodes) cutNode(node, barrier, subtask, subtasks.parallelismOf(node.operator.id), cut);
+  for (const node of stage.nodes)
+    cutNode(node, barrier, subtask, subtasks.parallelismOf(node.operator.id), cut);
   return cut;
 }
 
-function cutNode(node: Node, barrier: BarrierId, subtask: number, parallelism: number, cut: StageCut): void {
+function cutNode(
+  node: Node,
+  barrier: BarrierId,
+  subtask: number,
+  parallelism: number,
+  cut: StageCut,
+): void {
   const operator = node.operator.id;
   const broadcast = (table: string, value: JsonValue): void => {
     cut.broadcast.push({ operator, table, subtask, value });
   };
   broadcast('counters', { ...node.counters });
-  if (node.watermark !== null) broadcast('watermark', node.watermark === Infinity ? 'end' : node.watermark);
+  if (node.watermark !== null)
+    broadcast('watermark', node.watermark === Infinity ? 'end' : node.watermark);
   const { body } = node;
   if (body instanceof SinkNode) body.snapshot(barrier);
   if (body instanceof SourceNode) {
@@ -54,7 +67,15 @@ function cutNode(node: Node, barrier: BarrierId, subtask: number, parallelism: n
       const bytes = encodeStateTable(table);
       const keyRange = keyRangeOf(subtask, parallelism);
       cut.files.push({
-        file: { operator, table: table.table, subtask, size: bytes.byteLength, hash: contentHash(bytes), rows: table.rows, keyRange },
+        file: {
+          operator,
+          table: table.table,
+          subtask,
+          size: bytes.byteLength,
+          hash: contentHash(bytes),
+          rows: table.rows,
+          keyRange,
+        },
         bytes,
       });
     }

@@ -5,10 +5,22 @@
  * same `requestId`; an answer may come late, never twice.
  */
 import type { ErrorReport } from '../base/errors.ts';
-import type { ReadRequest, ReadResult, StagedObject, StageRequest } from '../connectors/connector.ts';
+import type {
+  ReadRequest,
+  ReadResult,
+  StagedObject,
+  StageRequest,
+} from '../connectors/connector.ts';
 import type { ConnectorSpec } from '../graph/graph.ts';
 import type { SinkItem } from '../lineage/types.ts';
-import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, Frame, HostReport } from '../protocol/messages.ts';
+import type {
+  CommandAnswer,
+  CommandEnvelope,
+  Delivery,
+  DeliveryAnswer,
+  Frame,
+  HostReport,
+} from '../protocol/messages.ts';
 
 export type HostEvent =
   | { tag: 'command'; envelope: CommandEnvelope; requestId: number }
@@ -39,7 +51,14 @@ export type HostEffect =
   | { tag: 'put-file'; requestId: number; key: string; bytes: Uint8Array }
   | { tag: 'stage'; requestId: number; connector: ConnectorSpec; request: StageRequest }
   /** Commit items of one sink in their order. */
-  | { tag: 'commit'; requestId: number; epoch: number; sink: string; connector: ConnectorSpec; items: SinkItem[] }
+  | {
+      tag: 'commit';
+      requestId: number;
+      epoch: number;
+      sink: string;
+      connector: ConnectorSpec;
+      items: SinkItem[];
+    }
   | { tag: 'preview'; operator: string; rows: Uint8Array; count: number }
   /** Rows below `offset` will never be read again. */
   | { tag: 'trim'; table: string; partition: number; offset: number }

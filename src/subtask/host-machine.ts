@@ -17,12 +17,17 @@
  */
 import { must } from '../base/assert.ts';
 import { EngineError, type ErrorReport, reportOf } from '../base/errors.ts';
-import { type BarrierId, isHigher } from '../checkpoint/barrier-aligner.ts';
-import { LineagePaths } from '../lineage/paths.ts';
 import type { SinkItem } from '../lineage/types.ts';
-import type { CommandAnswer, CommandEnvelope, Delivery, DeliveryAnswer, GenerationSpec, HostCommand } from '../protocol/messages.ts';
-import { CheckpointTask } from './checkpoint-task.ts';
-import { cutStage } from './cut-stage.ts';
+import type {
+  CommandAnswer,
+  CommandEnvelope,
+  Delivery,
+  DeliveryAnswer,
+  GenerationSpec,
+  HostCommand,
+} from '../protocol/messages.ts';
+import { HostCheckpoints } from './host-checkpoints.ts';
+import { HostCommits } from './host-commits.ts';
 import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
 import { checkStateBudget } from './state-budget.ts';
 import { HostMetrics } from './host-metrics.ts';
@@ -52,10 +57,8 @@ export class HostMachine {
   #leader = '';
   #subtasks: Subtasks | null = null;
   #restore: RestoreTask | null = null;
-  #checkpoint: CheckpointTask | null = null;
-  /** Cut and reported, not yet settled: what to trim when they are. */
-  #cuts: CheckpointTask[] = [];
-  #commits = new Map<number, Set<string>>();
+  #checkpoints: HostCheckpoints | null = null;
+  readonly #commits = new HostCommits();
   /** Incarnation of every host heard of, by index. */
   #peers = new Map<number, string>();
   #pending = new Map<number, Pending>();
@@ -79,10 +82,22 @@ export class HostMachine {
   }
 
   /** The leader to report to, once deployed. */
-  get identity(): { pipelineId: string; generation: number; leader: string; index: number; incarnation: string } | null {
+  get identity(): {
+    pipelineId: string;
+    generation: number;
+    leader: string;
+    index: number;
+    incarnation: string;
+  } | null {
     if (this.#spec === null) return null;
     const { pipelineId, generation } = this.#spec;
-    return { pipelineId, generation, leader: this.#leader, index: this.#index, incarnation: this.#incarnation };
+    return {
+      pipelineId,
+      generation,
+      leader: this.#leader,
+      index: this.#index,
+      incarnation: this.#incarnation,
+    };
   }
 
   /** One step. Nothing is thrown: a failure becomes a `failed` report. */
@@ -103,7 +118,11 @@ export class HostMachine {
   #dispatch(event: HostEvent): boolean {
     switch (event.tag) {
       case 'command':
-        this.#effects.push({ tag: 'answer', requestId: event.requestId, answer: this.#onCommand(event.envelope) });
+        this.#effects.push({
+          tag: 'answer',
+          requestId: event.requestId,
+          answer: this.#onCommand(event.envelope),
+        });
         return true;
       case 'delivery':
         this.#onDelivery(event.delivery, event.requestId);
@@ -121,7 +140,7 @@ export class HostMachine {
         return true;
       case 'file-put':
         this.#pending.delete(event.requestId);
-        this.#checkpoint?.uploaded(event.requestId);
+        this.#checkpoints?.uploaded(event.requestId);
         return false;
       case 'staged': {
         const pending = this.#pending.get(event.requestId);
@@ -133,7 +152,7 @@ export class HostMachine {
         this.#onCommitted(event.requestId);
         return false;
       case 'cut-took':
-        if (this.#checkpoint !== null) this.#checkpoint.snapshotMs += event.ms;
+        this.#checkpoints?.cutTook(event.ms);
         return false;
       case 'abandoned':
         if (this.#phase !== 'stopped') this.#release();
@@ -146,7 +165,8 @@ export class HostMachine {
 
   #onCommand(envelope: CommandEnvelope): CommandAnswer {
     const { command } = envelope;
-    const mine = envelope.host === this.#incarnation || (envelope.host === null && command.tag === 'deploy');
+    const mine =
+      envelope.host === this.#incarnation || (envelope.host === null && command.tag === 'deploy');
     if (!mine || (this.#spec === null && command.tag !== 'deploy')) {
       return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
     }
@@ -156,7 +176,9 @@ export class HostMachine {
     if (command.tag === 'deploy' || command.tag === 'adopt') this.#leader = envelope.leader;
     else if (envelope.leader !== this.#leader) return { tag: 'stale-leader' };
     if (this.#phase === 'stopped') {
-      return command.tag === 'stop' ? { tag: 'accepted' } : { tag: 'unknown-incarnation', incarnation: this.#incarnation };
+      return command.tag === 'stop'
+        ? { tag: 'accepted' }
+        : { tag: 'unknown-incarnation', incarnation: this.#incarnation };
     }
     this.#obey(command);
     return { tag: 'accepted' };
@@ -198,7 +220,8 @@ export class HostMachine {
   /** Notes who host `index` is; one that is somebody else by now has lost what it was sent. */
   #meet(index: number, incarnation: string): void {
     const known = this.#peers.get(index) ?? incarnation;
-    if (known !== incarnation) throw new EngineError('HOST_LOST', `host ${index} was created again`);
+    if (known !== incarnation)
+      throw new EngineError('HOST_LOST', `host ${index} was created again`);
     this.#peers.set(index, incarnation);
   }
 
@@ -209,19 +232,37 @@ export class HostMachine {
     this.#phase = 'restoring';
     this.#sourcesOpen = false;
     this.#pending.clear();
-    this.#checkpoint = null;
-    this.#cuts = [];
     this.#peers.clear();
     this.#drainReported = false;
     this.#subtasks = buildSubtasks(spec, index, this.#incarnation, (checkpoint?.epoch ?? 0) + 2, {
-      read: (operator, partition, request) => this.#effects.push({ tag: 'read', operator, partition, request }),
+      read: (operator, partition, request) =>
+        this.#effects.push({ tag: 'read', operator, partition, request }),
       fail: (operator, report) => this.#fail(report, operator),
-      problems: (node, kind, problems) => this.#metrics.note(node, kind, problems, this.#index, this.#nowMs),
+      problems: (node, kind, problems) =>
+        this.#metrics.note(node, kind, problems, this.#index, this.#nowMs),
       stage: (sink, index, request) => {
         const requestId = this.#request({ tag: 'stage', sink, index });
-        this.#effects.push({ tag: 'stage', requestId, connector: must(this.#subtasks, 'subtasks').connectorOf(sink.operator), request });
+        this.#effects.push({
+          tag: 'stage',
+          requestId,
+          connector: must(this.#subtasks, 'subtasks').connectorOf(sink.operator),
+          request,
+        });
       },
-      preview: (sink, rows, count) => this.#effects.push({ tag: 'preview', operator: sink.operator, rows, count }),
+      preview: (sink, rows, count) =>
+        this.#effects.push({ tag: 'preview', operator: sink.operator, rows, count }),
+    });
+    this.#checkpoints = new HostCheckpoints(this.#subtasks, {
+      spec,
+      index,
+      incarnation: this.#incarnation,
+      leader: () => this.#leader,
+      upload: (nameOf, bytes) => {
+        const requestId = this.#request({ tag: 'upload' });
+        const key = nameOf(requestId);
+        this.#effects.push({ tag: 'put-file', requestId, key, bytes });
+        return { requestId, key };
+      },
     });
     this.#restore = new RestoreTask(checkpoint, this.#subtasks, index);
     for (const key of this.#restore.keys) {
@@ -255,44 +296,9 @@ export class HostMachine {
   #onBarrier(command: HostCommand & { tag: 'barrier' }): void {
     if (this.#phase !== 'running' && this.#phase !== 'ready') return;
     if (command.stopping) this.#sourcesOpen = false;
-    const barrier = { epoch: command.epoch, attempt: command.attempt };
-    if (!this.#taskFor(barrier)) return;
-    for (const stage of must(this.#subtasks, 'subtasks').stages) {
-      if (stage.announce(barrier)) this.#cut(stage);
-    }
-  }
-
-  /** Opens the task of `barrier`; false when a higher one is known or this one is done. */
-  #taskFor(barrier: BarrierId): boolean {
-    const current = this.#checkpoint;
-    if (current !== null && isHigher(current.barrier, barrier)) return false;
-    if (current !== null && !isHigher(barrier, current.barrier)) return !current.reported;
-    const stages = must(this.#subtasks, 'subtasks').stages.map((stage) => stage.stage.index);
-    this.#checkpoint = new CheckpointTask(barrier, this.#nowMs, stages);
-    return true;
-  }
-
-  #cut(stage: StageRuntime): void {
-    const barrier = must(stage.aligning, 'barrier under alignment');
-    const wanted = this.#taskFor(barrier);
-    const spec = must(this.#spec, 'generation spec');
-    const subtasks = must(this.#subtasks, 'subtasks');
-    this.#cutInStep = true;
-    const cut = cutStage(stage, barrier, this.#index, subtasks);
-    stage.finishBarrier();
-    const task = this.#checkpoint;
-    if (!wanted || task === null) return;
-    task.broadcast.push(...cut.broadcast);
-    task.positions.push(...cut.positions);
-    const paths = new LineagePaths(spec.pipelineId, spec.jobId);
-    for (const { file, bytes } of cut.files) {
-      const requestId = this.#request({ tag: 'upload' });
-      const unique = `${this.#incarnation}-${barrier.attempt}-${requestId}`;
-      const key = paths.file(spec.generation, this.#leader, barrier.epoch, file.operator, file.table, this.#index, unique);
-      task.uploading(requestId, { ...file, key });
-      this.#effects.push({ tag: 'put-file', requestId, key, bytes });
-    }
-    task.stageCut(stage.stage.index, this.#nowMs);
+    const { epoch, attempt } = command;
+    const checkpoints = must(this.#checkpoints, 'checkpoints');
+    if (checkpoints.begin({ epoch, attempt }, this.#nowMs)) this.#cutInStep = true;
   }
 
   #onDelivery(delivery: Delivery, requestId: number): void {
@@ -301,13 +307,18 @@ export class HostMachine {
   }
 
   #accept(delivery: Delivery, requestId: number): DeliveryAnswer | null {
-    if (this.#spec === null || delivery.generation !== this.#spec.generation || this.#subtasks === null) {
+    if (
+      this.#spec === null ||
+      delivery.generation !== this.#spec.generation ||
+      this.#subtasks === null
+    ) {
       return { tag: 'refused', reason: 'not deployed' };
     }
     if (this.#phase === 'stopped') return { tag: 'refused', reason: 'stopped' };
     this.#meet(delivery.from, delivery.fromHost);
     const channel = this.#subtasks.channelOf(delivery.edge, delivery.from);
-    if (channel === undefined || delivery.to !== this.#index) return { tag: 'refused', reason: 'no such channel' };
+    if (channel === undefined || delivery.to !== this.#index)
+      return { tag: 'refused', reason: 'no such channel' };
     return channel.receive(delivery, requestId);
   }
 
@@ -320,7 +331,8 @@ export class HostMachine {
 
   /** Works for a while; true when there may be more to do at once. */
   #run(): boolean {
-    if (this.#subtasks === null || (this.#phase !== 'running' && this.#phase !== 'ready')) return false;
+    if (this.#subtasks === null || (this.#phase !== 'running' && this.#phase !== 'ready'))
+      return false;
     const stages = this.#subtasks.stages;
     let done = 0;
     for (let index = stages.length - 1; index >= 0; index--) {
@@ -328,7 +340,8 @@ export class HostMachine {
       const step = stage.step(this.#nowMs, STAGE_BUDGET, this.#sourcesOpen);
       done += step.done;
       if (step.aligned) {
-        this.#cut(stage);
+        this.#cutInStep = true;
+        this.#checkpoints?.cut(stage, this.#nowMs);
         done++;
       }
     }
@@ -346,7 +359,8 @@ export class HostMachine {
     if (subtasks === null || this.#phase === 'restoring') return;
     for (const output of subtasks.remoteOutputs) {
       const next = output.nextDelivery();
-      if (next !== null) this.#effects.push({ tag: 'deliver', edge: output.edge, to: output.to, ...next });
+      if (next !== null)
+        this.#effects.push({ tag: 'deliver', edge: output.edge, to: output.to, ...next });
     }
     for (const channel of subtasks.channels) {
       for (const requestId of channel.releaseHeld()) {
@@ -367,49 +381,32 @@ export class HostMachine {
 
   #heartbeat(subtasks: Subtasks): void {
     const { heartbeatIntervalMs } = must(this.#spec, 'generation spec').settings;
-    const heartbeat = this.#metrics.heartbeat(subtasks, this.#index, this.#nowMs, heartbeatIntervalMs);
+    const heartbeat = this.#metrics.heartbeat(
+      subtasks,
+      this.#index,
+      this.#nowMs,
+      heartbeatIntervalMs,
+    );
     if (heartbeat !== null) this.#effects.push({ tag: 'report', report: heartbeat });
   }
 
   #reportCheckpoint(subtasks: Subtasks): void {
-    const task = this.#checkpoint;
-    if (task === null || task.reported || !task.complete) return;
-    if (!subtasks.sinks.every((sink) => sink.ready(task.barrier))) return;
-    task.reported = true;
-    this.#cuts.push(task);
+    const report = this.#checkpoints?.report(this.#drained(), this.#nowMs) ?? null;
+    if (report === null) return;
     // What the checkpoint's counters say is seen no later than the checkpoint.
     this.#metrics.hasten();
     this.#heartbeat(subtasks);
-    const cutMs = task.cutMs ?? this.#nowMs;
-    this.#effects.push({
-      tag: 'report',
-      report: {
-        tag: 'checkpointed',
-        ...task.barrier,
-        files: task.files,
-        broadcast: task.broadcast,
-        items: subtasks.sinks.flatMap((sink) => sink.items(task.barrier)),
-        drained: this.#drained(),
-        alignMs: cutMs - task.startedMs,
-        snapshotMs: task.snapshotMs,
-        uploadMs: this.#nowMs - cutMs,
-      },
-    });
+    this.#effects.push({ tag: 'report', report });
   }
 
   #commit(epoch: number, items: readonly SinkItem[]): void {
-    const bySink = new Map<string, SinkItem[]>();
-    for (const item of items) bySink.set(item.sink, [...(bySink.get(item.sink) ?? []), item]);
-    if (bySink.size === 0) {
+    if (items.length === 0) {
       this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch, sinks: [] } });
       return;
     }
-    if (this.#commits.has(epoch)) return;
-    this.#commits.set(epoch, new Set(bySink.keys()));
-    for (const [sink, own] of bySink) {
+    for (const [sink, own] of this.#commits.begin(epoch, items)) {
       const requestId = this.#request({ tag: 'commit', epoch, sink });
       const connector = must(this.#subtasks, 'subtasks').connectorOf(sink);
-      own.sort((left, right) => left.subtask - right.subtask || left.index - right.index);
       this.#effects.push({ tag: 'commit', requestId, epoch, sink, connector, items: own });
     }
   }
@@ -417,26 +414,23 @@ export class HostMachine {
   #onCommitted(requestId: number): void {
     const pending = this.#pending.get(requestId);
     this.#pending.delete(requestId);
-    if (pending?.tag !== 'commit') return;
-    const open = this.#commits.get(pending.epoch);
-    if (open === undefined) return;
-    open.delete(pending.sink);
-    this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch: pending.epoch, sinks: [pending.sink] } });
-    if (open.size === 0) this.#commits.delete(pending.epoch);
+    if (pending?.tag !== 'commit' || !this.#commits.finish(pending.epoch, pending.sink)) return;
+    const { epoch, sink } = pending;
+    this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch, sinks: [sink] } });
   }
 
-  #settle(barrier: BarrierId): void {
-    if (this.#subtasks === null) return;
-    for (const sink of this.#subtasks.sinks) sink.settle(barrier);
-    for (const cut of this.#cuts) {
-      if (cut.barrier.epoch !== barrier.epoch || cut.barrier.attempt !== barrier.attempt) continue;
-      for (const position of cut.positions) this.#effects.push({ tag: 'trim', ...position });
+  #settle({ epoch, attempt }: HostCommand & { tag: 'settled' }): void {
+    for (const position of this.#checkpoints?.settle({ epoch, attempt }) ?? []) {
+      this.#effects.push({ tag: 'trim', ...position });
     }
-    this.#cuts = this.#cuts.filter((cut) => cut.barrier.epoch > barrier.epoch);
   }
 
   #drained(): boolean {
-    return this.#subtasks !== null && this.#phase !== 'restoring' && this.#subtasks.stages.every((stage) => stage.drained);
+    return (
+      this.#subtasks !== null &&
+      this.#phase !== 'restoring' &&
+      this.#subtasks.stages.every((stage) => stage.drained)
+    );
   }
 
   #stop(): void {
@@ -453,6 +447,7 @@ export class HostMachine {
   #release(): void {
     this.#phase = 'stopped';
     this.#subtasks = null;
+    this.#checkpoints = null;
     this.#pending.clear();
     this.#effects.push({ tag: 'released' });
   }

@@ -16,7 +16,13 @@ export class HostMetrics {
   #problems: JobError[] = [];
   #lastHeartbeatMs = -Infinity;
 
-  note(node: Node, kind: 'error' | 'late', problems: readonly RowProblem[], subtask: number, nowMs: number): void {
+  note(
+    node: Node,
+    kind: 'error' | 'late',
+    problems: readonly RowProblem[],
+    subtask: number,
+    nowMs: number,
+  ): void {
     for (const problem of problems) {
       if (this.#problems.length >= PROBLEMS_MAX) return;
       const code: ErrorCode = kind === 'late' ? 'LATE_ROW' : problem.code;
@@ -25,7 +31,9 @@ export class HostMetrics {
         operator: node.operator.id,
         subtask,
         code,
-        message: problem.message.includes(problem.column) ? problem.message : `${problem.column}: ${problem.message}`,
+        message: problem.message.includes(problem.column)
+          ? problem.message
+          : `${problem.column}: ${problem.message}`,
         detail: problem.raw === null ? '' : problem.raw.slice(0, RAW_CHARACTERS_MAX),
         domain: ERROR_CODES[code].domain,
       });
@@ -38,7 +46,12 @@ export class HostMetrics {
   }
 
   /** The heartbeat when it is due, else null. */
-  heartbeat(subtasks: Subtasks, subtask: number, nowMs: number, intervalMs: number): HostReport | null {
+  heartbeat(
+    subtasks: Subtasks,
+    subtask: number,
+    nowMs: number,
+    intervalMs: number,
+  ): HostReport | null {
     if (nowMs - this.#lastHeartbeatMs < intervalMs) return null;
     this.#lastHeartbeatMs = nowMs;
     const problems = this.#problems;
@@ -57,7 +70,12 @@ export class HostMetrics {
           operator: node.operator.id,
           subtask,
           watermark: node.watermark === Infinity ? 'end' : node.watermark,
-          stateBytes: body instanceof OperatorBody ? body.operator.stateBytes() : body instanceof SinkNode ? body.sink.bufferedBytes() : 0,
+          stateBytes:
+            body instanceof OperatorBody
+              ? body.operator.stateBytes()
+              : body instanceof SinkNode
+                ? body.sink.bufferedBytes()
+                : 0,
           stateRows: body instanceof OperatorBody ? body.operator.stateRows() : 0,
           backpressure: Math.max(0, ...inputs.map((input) => input.channel.fill)),
         });

@@ -27,7 +27,11 @@ export interface ShuffleOutput {
 }
 
 /** Receives what a node could not process, for counting and showing. */
-export type ProblemSink = (node: Node, kind: 'error' | 'late', problems: readonly RowProblem[]) => void;
+export type ProblemSink = (
+  node: Node,
+  kind: 'error' | 'late',
+  problems: readonly RowProblem[],
+) => void;
 
 export const zeroCounters = (): OperatorCounters => ({
   rowsIn: 0,
@@ -66,7 +70,8 @@ export class Node implements Output {
     this.counters.batchesIn++;
     this.body.onBatch(port, batch, this);
     if (this.operator.spec.tag === 'filter') {
-      this.counters.filtered += batch.rows - (this.counters.rowsOut + this.counters.errors - before);
+      this.counters.filtered +=
+        batch.rows - (this.counters.rowsOut + this.counters.errors - before);
     }
   }
 

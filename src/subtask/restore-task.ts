@@ -35,7 +35,8 @@ export class RestoreTask {
       const node = subtasks.nodes.get(file.operator);
       if (node === undefined) continue;
       const own = keyRangeOf(index, subtasks.parallelismOf(file.operator));
-      if (file.keyRange.lower < own.upper && own.lower < file.keyRange.upper) this.#files.set(file.key, file);
+      if (file.keyRange.lower < own.upper && own.lower < file.keyRange.upper)
+        this.#files.set(file.key, file);
     }
     this.#open = this.#files.size;
   }
@@ -55,9 +56,13 @@ export class RestoreTask {
   onFile(requestId: number, bytes: Uint8Array): void {
     const file = must(this.#requests.get(requestId), 'requested state file');
     if (bytes.byteLength !== file.size || contentHash(bytes) !== file.hash) {
-      throw new EngineError('LINEAGE_BROKEN', `state file ${file.key} is not the one that was written`, {
-        hint: 'restore the object from a backup, or restart the pipeline without state',
-      });
+      throw new EngineError(
+        'LINEAGE_BROKEN',
+        `state file ${file.key} is not the one that was written`,
+        {
+          hint: 'restore the object from a backup, or restart the pipeline without state',
+        },
+      );
     }
     const own = keyRangeOf(this.#index, this.#subtasks.parallelismOf(file.operator));
     const table = decodeStateTable(bytes, own);
@@ -69,8 +74,10 @@ export class RestoreTask {
   apply(): void {
     for (const node of this.#subtasks.nodes.values()) {
       const { body } = node;
-      if (body instanceof OperatorBody) body.operator.restore(this.#tables.get(node.operator.id) ?? []);
-      if (body instanceof SourceNode) body.restore(this.#merged(node, 'offsets'), this.#merged(node, 'partitions'));
+      if (body instanceof OperatorBody)
+        body.operator.restore(this.#tables.get(node.operator.id) ?? []);
+      if (body instanceof SourceNode)
+        body.restore(this.#merged(node, 'offsets'), this.#merged(node, 'partitions'));
       this.#restoreCounters(node);
       const watermark = this.#watermarkOf(node);
       if (watermark !== null && !(body instanceof SourceNode)) node.restoreWatermark(watermark);
@@ -106,6 +113,8 @@ export class RestoreTask {
   }
 
   #entries(node: Node, table: string): BroadcastState[] {
-    return (this.#manifest?.broadcast ?? []).filter((entry) => entry.operator === node.operator.id && entry.table === table);
+    return (this.#manifest?.broadcast ?? []).filter(
+      (entry) => entry.operator === node.operator.id && entry.table === table,
+    );
   }
 }

@@ -17,7 +17,9 @@ import type { InputChannel, OutputChannel } from './channels.ts';
 import type { Node, ShuffleOutput } from './node.ts';
 
 /** A destination: a channel of this host, or one to another host. */
-export type Destination = { tag: 'local'; channel: InputChannel } | { tag: 'remote'; channel: OutputChannel };
+export type Destination =
+  | { tag: 'local'; channel: InputChannel }
+  | { tag: 'remote'; channel: OutputChannel };
 
 export class ShuffleEdge implements ShuffleOutput {
   readonly edge: GraphEdge;
@@ -36,7 +38,9 @@ export class ShuffleEdge implements ShuffleOutput {
   }
 
   get drained(): boolean {
-    return this.destinations.every((destination) => destination.tag === 'local' || destination.channel.drained);
+    return this.destinations.every(
+      (destination) => destination.tag === 'local' || destination.channel.drained,
+    );
   }
 
   emit(batch: RecordBatch, node: Node): void {
@@ -56,7 +60,8 @@ export class ShuffleEdge implements ShuffleOutput {
       node.fail(errors.list.map((error) => ({ ...error, raw: null })));
       routed = takeBatch(batch, kept, count);
       const remaining = new Uint32Array(count);
-      for (let index = 0; index < count; index++) remaining[index] = hashes[kept[index] as number] as number;
+      for (let index = 0; index < count; index++)
+        remaining[index] = hashes[kept[index] as number] as number;
       hashes = remaining;
     }
     const parts = partitionBatch(routed, hashes, this.destinations.length);

@@ -98,7 +98,8 @@ export class SinkNode implements NodeBody, SinkOutput {
     const gone = new Set(settled.items);
     this.#items = this.#items.filter((item) => !gone.has(item));
     this.#snapshots = this.#snapshots.filter((snapshot) => snapshot.barrier.epoch > barrier.epoch);
-    for (const snapshot of this.#snapshots) snapshot.items = snapshot.items.filter((item) => !gone.has(item));
+    for (const snapshot of this.#snapshots)
+      snapshot.items = snapshot.items.filter((item) => !gone.has(item));
   }
 
   #at(barrier: BarrierId): OpenItem[] {

@@ -39,14 +39,22 @@ export class SourceNode implements NodeBody {
     this.#spec = spec;
     this.#source = source;
     this.#port = port;
-    this.#physical = spec.physical.map(({ name, type, nullable }): Field => ({ name, type, nullable }));
+    this.#physical = spec.physical.map(({ name, type, nullable }): Field => ({
+      name,
+      type,
+      nullable,
+    }));
     this.#computed = spec.computed === null ? null : spec.computed.map(compileExpr);
   }
 
   /** Called once, with the node this is the body of. */
   attach(node: Node): void {
     this.#node = node;
-    this.#generator = new WatermarkGenerator(this.#spec.watermark, node.operator.schema, this.#source.partitions);
+    this.#generator = new WatermarkGenerator(
+      this.#spec.watermark,
+      node.operator.schema,
+      this.#source.partitions,
+    );
   }
 
   onBatch(): void {

@@ -14,7 +14,7 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
 import { BarrierAligner, type BarrierId } from '../checkpoint/barrier-aligner.ts';
 import type { Stage } from '../graph/graph.ts';
-import { InputChannel, type QueuedFrame } from './channels.ts';
+import type { InputChannel, QueuedFrame } from './channels.ts';
 import type { Node } from './node.ts';
 import type { ShuffleEdge } from './shuffle-edge.ts';
 import type { SourceNode } from './source-node.ts';
@@ -35,7 +35,13 @@ export class StageRuntime {
   #endSent = false;
   #nextInput = 0;
 
-  constructor(stage: Stage, nodes: readonly Node[], sources: readonly SourceNode[], inputs: readonly StageInput[], outputs: readonly ShuffleEdge[]) {
+  constructor(
+    stage: Stage,
+    nodes: readonly Node[],
+    sources: readonly SourceNode[],
+    inputs: readonly StageInput[],
+    outputs: readonly ShuffleEdge[],
+  ) {
     this.stage = stage;
     this.nodes = nodes;
     this.sources = sources;
@@ -48,7 +54,10 @@ export class StageRuntime {
 
   /** Every source and input channel has ended and nothing is queued. */
   get ended(): boolean {
-    return this.sources.every((source) => source.ended) && this.inputs.every(({ channel }) => channel.ended);
+    return (
+      this.sources.every((source) => source.ended) &&
+      this.inputs.every(({ channel }) => channel.ended)
+    );
   }
 
   /** Ended, and everything emitted has left the host. */
@@ -91,7 +100,8 @@ export class StageRuntime {
           done++;
         }
       }
-      if (this.sources.every((source) => source.ended) && this.#aligner.end(SOURCES)) return { done, aligned: true };
+      if (this.sources.every((source) => source.ended) && this.#aligner.end(SOURCES))
+        return { done, aligned: true };
       if (!progressed) break;
     }
     this.#sendEnd();
@@ -179,7 +189,10 @@ export class StageRuntime {
   /** Once everything has ended, says so downstream. */
   #sendEnd(): void {
     if (this.#endSent || !this.ended || this.#aligner.current !== null) return;
-    assert(this.inputs.every(({ channel }) => channel.empty), 'an ended channel has nothing queued');
+    assert(
+      this.inputs.every(({ channel }) => channel.empty),
+      'an ended channel has nothing queued',
+    );
     this.#endSent = true;
     for (const edge of this.outputs) edge.end();
   }

@@ -14,14 +14,24 @@ export function checkStateBudget(subtasks: Subtasks, bytesMax: number): void {
   let total = 0;
   let largest = { operator: '', bytes: -1 };
   for (const { body, operator } of subtasks.nodes.values()) {
-    const bytes = body instanceof OperatorBody ? body.operator.stateBytes() : body instanceof SinkNode ? body.sink.bufferedBytes() : 0;
+    const bytes =
+      body instanceof OperatorBody
+        ? body.operator.stateBytes()
+        : body instanceof SinkNode
+          ? body.sink.bufferedBytes()
+          : 0;
     total += bytes;
-    if (bytes > largest.bytes) largest = { operator: `${operator.id} (${operator.description})`, bytes };
+    if (bytes > largest.bytes)
+      largest = { operator: `${operator.id} (${operator.description})`, bytes };
   }
   if (total <= bytesMax) return;
   const size = (bytes: number): string => `${Math.round(bytes / MEBIBYTE)} MiB`;
-  throw new EngineError('STATE_TOO_LARGE', `a host holds ${size(total)} of state, more than its ${size(bytesMax)}`, {
-    detail: `The largest part, ${size(largest.bytes)}, is that of ${largest.operator}.`,
-    hint: 'raise the parallelism, so that more hosts share the keys, or use shorter windows or fewer keys',
-  });
+  throw new EngineError(
+    'STATE_TOO_LARGE',
+    `a host holds ${size(total)} of state, more than its ${size(bytesMax)}`,
+    {
+      detail: `The largest part, ${size(largest.bytes)}, is that of ${largest.operator}.`,
+      hint: 'raise the parallelism, so that more hosts share the keys, or use shorter windows or fewer keys',
+    },
+  );
 }

@@ -10,7 +10,14 @@ import type { RowProblem } from '../operators/operator.ts';
 import type { ErrorReport } from '../base/errors.ts';
 import type { ReadRequest, Source, StageRequest } from '../connectors/connector.ts';
 import { makeSink, makeSource } from '../connectors/registry.ts';
-import type { ConnectorSpec, GraphEdge, GraphOperator, PhysicalGraph, SourceSpec, Stage } from '../graph/graph.ts';
+import type {
+  ConnectorSpec,
+  GraphEdge,
+  GraphOperator,
+  PhysicalGraph,
+  SourceSpec,
+  Stage,
+} from '../graph/graph.ts';
 import { stagesOf } from '../graph/stages.ts';
 import { makeOperator } from '../operators/make-operator.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
@@ -41,17 +48,25 @@ export class Subtasks {
   readonly remoteOutputs: readonly OutputChannel[];
   readonly #parallelism: ReadonlyMap<string, number>;
 
-  constructor(graph: PhysicalGraph, stages: readonly StageRuntime[], parallelism: ReadonlyMap<string, number>) {
+  constructor(
+    graph: PhysicalGraph,
+    stages: readonly StageRuntime[],
+    parallelism: ReadonlyMap<string, number>,
+  ) {
     this.graph = graph;
     this.stages = stages;
     this.#parallelism = parallelism;
     const nodes = stages.flatMap((stage) => stage.nodes);
     this.nodes = new Map(nodes.map((node) => [node.operator.id, node]));
-    this.sources = new Map(stages.flatMap((stage) => stage.sources).map((source) => [source.operator, source]));
+    this.sources = new Map(
+      stages.flatMap((stage) => stage.sources).map((source) => [source.operator, source]),
+    );
     this.sinks = nodes.flatMap((node) => (node.body instanceof SinkNode ? [node.body] : []));
     this.channels = stages.flatMap((stage) => stage.inputs.map((input) => input.channel));
     this.remoteOutputs = stages.flatMap((stage) =>
-      stage.outputs.flatMap((edge) => edge.destinations.flatMap((to) => (to.tag === 'remote' ? [to.channel] : []))),
+      stage.outputs.flatMap((edge) =>
+        edge.destinations.flatMap((to) => (to.tag === 'remote' ? [to.channel] : [])),
+      ),
     );
   }
 
@@ -61,8 +76,14 @@ export class Subtasks {
   }
 
   connectorOf(operator: string): ConnectorSpec {
-    const found = must(this.graph.operators.find((candidate) => candidate.id === operator), `operator ${operator}`);
-    assert(found.spec.tag === 'sink' || found.spec.tag === 'source', `${operator} has no connector`);
+    const found = must(
+      this.graph.operators.find((candidate) => candidate.id === operator),
+      `operator ${operator}`,
+    );
+    assert(
+      found.spec.tag === 'sink' || found.spec.tag === 'source',
+      `${operator} has no connector`,
+    );
     return found.spec.connector;
   }
 
@@ -76,7 +97,10 @@ export class Subtasks {
 
   /** Nothing queued on this host and nothing under way to another. */
   get quiet(): boolean {
-    return this.channels.every((channel) => channel.empty) && this.remoteOutputs.every((channel) => channel.drained);
+    return (
+      this.channels.every((channel) => channel.empty) &&
+      this.remoteOutputs.every((channel) => channel.drained)
+    );
   }
 }
 
@@ -84,35 +108,71 @@ export class Subtasks {
  * @param incarnation of this host: part of the names its sinks write
  * @param openEpoch   number the first data checkpoint will have, unless epochs are skipped
  */
-export function buildSubtasks(spec: GenerationSpec, index: number, incarnation: string, openEpoch: number, port: SubtaskPort): Subtasks {
+export function buildSubtasks(
+  spec: GenerationSpec,
+  index: number,
+  incarnation: string,
+  openEpoch: number,
+  port: SubtaskPort,
+): Subtasks {
   const { graph } = spec;
   const operators = new Map(graph.operators.map((operator) => [operator.id, operator]));
   const stages = stagesOf(graph, spec.parallelism);
   const parallelism = parallelismByOperator(stages, operators, spec.parallelism);
-  const mine = stages.filter((stage) => index < must(parallelism.get(must(stage.operators[0], 'operator of the stage')), 'parallelism'));
+  const mine = stages.filter(
+    (stage) =>
+      index <
+      must(parallelism.get(must(stage.operators[0], 'operator of the stage')), 'parallelism'),
+  );
   const nodes = new Map<string, Node>();
   for (const stage of mine) {
     for (const id of stage.operators) {
       const operator = must(operators.get(id), `operator ${id}`);
-      nodes.set(id, makeNode(operator, graph, spec, index, must(parallelism.get(id), 'parallelism'), incarnation, openEpoch, port));
+      nodes.set(
+        id,
+        makeNode(
+          operator,
+          graph,
+          spec,
+          index,
+          must(parallelism.get(id), 'parallelism'),
+          incarnation,
+          openEpoch,
+          port,
+        ),
+      );
     }
   }
   const inputs = new Map<string, StageInput[]>();
-  const silent = (operator: string, sender: number): boolean => readsNothing(operator, sender, spec, operators, parallelism);
-  for (const stage of mine) inputs.set(String(stage.index), stageInputs(stage, nodes, operators, parallelism, silent));
+  const silent = (operator: string, sender: number): boolean =>
+    readsNothing(operator, sender, spec, operators, parallelism);
+  for (const stage of mine)
+    inputs.set(String(stage.index), stageInputs(stage, nodes, operators, parallelism, silent));
   const channels = [...inputs.values()].flat().map((input) => input.channel);
   const runtimes = mine.map((stage) => {
     const own = stage.operators.map((id) => must(nodes.get(id), `node ${id}`));
-    const shuffles = stage.outputs.map((edge) => shuffleEdge(edge, index, operators, parallelism, channels));
+    const shuffles = stage.outputs.map((edge) =>
+      shuffleEdge(edge, index, operators, parallelism, channels),
+    );
     wire(stage, graph, nodes, shuffles);
     const sources = own.flatMap((node) => (node.body instanceof SourceNode ? [node.body] : []));
-    return new StageRuntime(stage, own, sources, must(inputs.get(String(stage.index)), 'inputs'), shuffles);
+    return new StageRuntime(
+      stage,
+      own,
+      sources,
+      must(inputs.get(String(stage.index)), 'inputs'),
+      shuffles,
+    );
   });
   return new Subtasks(graph, runtimes, parallelism);
 }
 
 /** A stage with a pinned operator has one subtask. */
-function parallelismByOperator(stages: readonly Stage[], operators: ReadonlyMap<string, GraphOperator>, parallelism: number): Map<string, number> {
+function parallelismByOperator(
+  stages: readonly Stage[],
+  operators: ReadonlyMap<string, GraphOperator>,
+  parallelism: number,
+): Map<string, number> {
   const result = new Map<string, number>();
   for (const stage of stages) {
     const pinned = stage.operators.some((id) => operators.get(id)?.parallelism === 1);
@@ -134,7 +194,12 @@ function makeNode(
   const ports = Math.max(1, graph.edges.filter((edge) => edge.to === operator.id).length);
   const { spec: what } = operator;
   if (what.tag === 'source') {
-    const body = new SourceNode(operator.id, what, openSource(what, spec, subtask, parallelism), port);
+    const body = new SourceNode(
+      operator.id,
+      what,
+      openSource(what, spec, subtask, parallelism),
+      port,
+    );
     const node = new Node(operator, body, ports, port.problems);
     body.attach(node);
     return node;
@@ -152,7 +217,12 @@ function makeNode(
       writerId: incarnation,
       pipelineId: spec.pipelineId,
     });
-    return new Node(operator, new SinkNode(operator.id, subtask, sink, openEpoch, port), ports, port.problems);
+    return new Node(
+      operator,
+      new SinkNode(operator.id, subtask, sink, openEpoch, port),
+      ports,
+      port.problems,
+    );
   }
   return new Node(operator, new OperatorBody(makeOperator(operator, graph)), ports, port.problems);
 }
@@ -189,15 +259,32 @@ function readsNothing(
 ): boolean {
   const { spec: what } = must(operators.get(operator), `operator ${operator}`);
   if (what.tag === 'source') {
-    return openSource(what, spec, sender, must(parallelism.get(operator), 'parallelism')).partitions.length === 0;
+    return (
+      openSource(what, spec, sender, must(parallelism.get(operator), 'parallelism')).partitions
+        .length === 0
+    );
   }
   return spec.graph.edges
     .filter((edge) => edge.to === operator)
-    .every((edge) => edge.kind === 'forward' && readsNothing(edge.from, sender, spec, operators, parallelism));
+    .every(
+      (edge) =>
+        edge.kind === 'forward' && readsNothing(edge.from, sender, spec, operators, parallelism),
+    );
 }
 
-const openSource = (source: SourceSpec, spec: GenerationSpec, subtask: number, parallelism: number): Source =>
-  makeSource({ spec: source, subtask, parallelism, batchRows: spec.settings.batchRows, pipelineCreatedMs: spec.pipelineCreatedMs });
+const openSource = (
+  source: SourceSpec,
+  spec: GenerationSpec,
+  subtask: number,
+  parallelism: number,
+): Source =>
+  makeSource({
+    spec: source,
+    subtask,
+    parallelism,
+    batchRows: spec.settings.batchRows,
+    pipelineCreatedMs: spec.pipelineCreatedMs,
+  });
 
 function shuffleEdge(
   edge: GraphEdge,
@@ -210,19 +297,30 @@ function shuffleEdge(
   const schema = must(operators.get(edge.from), `operator ${edge.from}`).schema;
   const destinations = Array.from({ length: receivers }, (_, to): Destination => {
     if (to !== index) return { tag: 'remote', channel: new OutputChannel(edge.id, to, schema) };
-    const channel = channels.find((candidate) => candidate.edge === edge.id && candidate.from === index);
+    const channel = channels.find(
+      (candidate) => candidate.edge === edge.id && candidate.from === index,
+    );
     return { tag: 'local', channel: must(channel, `local channel of ${edge.id}`) };
   });
   return new ShuffleEdge(edge, destinations);
 }
 
 /** Connects the nodes of a stage by its forward edges, and its ends to the shuffle edges. */
-function wire(stage: Stage, graph: PhysicalGraph, nodes: ReadonlyMap<string, Node>, shuffles: readonly ShuffleEdge[]): void {
+function wire(
+  stage: Stage,
+  graph: PhysicalGraph,
+  nodes: ReadonlyMap<string, Node>,
+  shuffles: readonly ShuffleEdge[],
+): void {
   const inside = new Set(stage.operators);
   const leaving = new Set(stage.outputs.map((edge) => edge.id));
   for (const edge of graph.edges) {
     if (!inside.has(edge.from) || leaving.has(edge.id)) continue;
-    must(nodes.get(edge.from), `node ${edge.from}`).downstream.push({ node: must(nodes.get(edge.to), `node ${edge.to}`), port: edge.port });
+    must(nodes.get(edge.from), `node ${edge.from}`).downstream.push({
+      node: must(nodes.get(edge.to), `node ${edge.to}`),
+      port: edge.port,
+    });
   }
-  for (const shuffle of shuffles) must(nodes.get(shuffle.edge.from), `node ${shuffle.edge.from}`).shuffles.push(shuffle);
+  for (const shuffle of shuffles)
+    must(nodes.get(shuffle.edge.from), `node ${shuffle.edge.from}`).shuffles.push(shuffle);
 }

@@ -101,7 +101,9 @@ test('bad_data says whether a bad row stops the source, is counted, or is kept',
   const failed = drain(make('fail', 1), objectReader(text, 100), still);
   expect(rowsGiven(failed.given, SCHEMA).map((row) => row['i'])).toEqual([1n]);
   expect(failed.failed).toMatchObject({ code: 'TYPE_MISMATCH', detail: 'The row is: {"i":"x"}' });
-  expect(failed.failed?.message).toContain('line 2 (byte 8) of in.ndjson: "x" is no BIGINT (column i)');
+  expect(failed.failed?.message).toContain(
+    'line 2 (byte 8) of in.ndjson: "x" is no BIGINT (column i)',
+  );
   for (const [badData, raw] of [
     ['drop', null],
     ['dead_letter', '{"i":"x"}'],

@@ -16,12 +16,16 @@ describe('the table of transitions', () => {
 
   test('lets nothing at rest come to life but by scheduling', () => {
     for (const state of TERMINAL_STATES) {
-      expect(LEGAL_TRANSITIONS[state].filter((next) => !TERMINAL_STATES.includes(next))).toEqual(['Scheduling']);
+      expect(LEGAL_TRANSITIONS[state].filter((next) => !TERMINAL_STATES.includes(next))).toEqual([
+        'Scheduling',
+      ]);
     }
   });
 
   test('lets every live state come to every rest', () => {
-    for (const state of STATES.filter((each) => !TERMINAL_STATES.includes(each) && each !== 'Created')) {
+    for (const state of STATES.filter(
+      (each) => !TERMINAL_STATES.includes(each) && each !== 'Created',
+    )) {
       for (const rest of TERMINAL_STATES) expect(transition(state, rest)).toBe(rest);
     }
   });
@@ -36,7 +40,8 @@ describe('the pause before a recovery', () => {
   test('is none for the first ones, and then between half of a doubling bound and the bound', () => {
     const prng = new Prng('pauses');
     for (let restarts = 0; restarts < 30; restarts++) {
-      const boundMs = restarts < QUICK_RESTARTS ? 0 : Math.min(500 * 2 ** (restarts - QUICK_RESTARTS), 60_000);
+      const boundMs =
+        restarts < QUICK_RESTARTS ? 0 : Math.min(500 * 2 ** (restarts - QUICK_RESTARTS), 60_000);
       expect(recoveryPauseMs(restarts, 0)).toBe(boundMs);
       const pauseMs = recoveryPauseMs(restarts, prng.below(1000) / 1000);
       expect(pauseMs).toBeGreaterThanOrEqual(boundMs / 2);

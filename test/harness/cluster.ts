@@ -9,7 +9,12 @@ import { must } from '../../src/base/assert.ts';
 import { Prng } from '../../src/base/prng.ts';
 import type { ReadRequest, ReadResult, StagedObject } from '../../src/connectors/connector.ts';
 import type { PhysicalGraph } from '../../src/graph/graph.ts';
-import type { LeaderEffect, LeaderEvent, LineageOperation, LineageResult } from '../../src/leader/interface.ts';
+import type {
+  LeaderEffect,
+  LeaderEvent,
+  LineageOperation,
+  LineageResult,
+} from '../../src/leader/interface.ts';
 import { stepLeader } from '../../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../../src/leader/state.ts';
 import { allocateGeneration } from '../../src/lineage/allocate.ts';
@@ -23,7 +28,13 @@ import { LineagePaths } from '../../src/lineage/paths.ts';
 import { publishCheckpoint } from '../../src/lineage/publish.ts';
 import type { Lineage } from '../../src/lineage/store.ts';
 import type { Incarnation } from '../../src/lineage/types.ts';
-import type { GenerationSpec, HostReport, Outcome, ReportAnswer, RuntimeSettings } from '../../src/protocol/messages.ts';
+import type {
+  GenerationSpec,
+  HostReport,
+  Outcome,
+  ReportAnswer,
+  RuntimeSettings,
+} from '../../src/protocol/messages.ts';
 import type { HostEffect, HostEvent } from '../../src/subtask/host-events.ts';
 import { HostMachine } from '../../src/subtask/host-machine.ts';
 import { MemoryObjectStore } from './memory-object-store.ts';
@@ -80,7 +91,11 @@ type LeaderCell = {
   persisted: PersistedLeader | null;
 };
 
-type Untimed = LeaderEvent extends infer Event ? (Event extends { nowMs: number } ? Omit<Event, 'nowMs'> : never) : never;
+type Untimed = LeaderEvent extends infer Event
+  ? Event extends { nowMs: number }
+    ? Omit<Event, 'nowMs'>
+    : never
+  : never;
 
 export class SimulatedCluster {
   readonly store = new MemoryObjectStore();
@@ -114,7 +129,10 @@ export class SimulatedCluster {
   startGeneration(reason: string): void {
     const paths = new LineagePaths('pl', 'job');
     const allocated = driveSync(
-      allocateGeneration({ paths, nowMs: this.nowMs, writeId: `w${this.#unique++}` }, this.generation),
+      allocateGeneration(
+        { paths, nowMs: this.nowMs, writeId: `w${this.#unique++}` },
+        this.generation,
+      ),
       (op) => this.store.answer(op),
     );
     if (allocated.tag !== 'allocated') throw new Error(`allocation ended with ${allocated.tag}`);
@@ -153,7 +171,11 @@ export class SimulatedCluster {
     this.#newHost(this.generation, index);
     // The leader's watch breaks.
     const leader = this.#leaders.get(this.generation);
-    if (leader !== undefined) this.#later(() => this.#feedLeader(leader, { tag: 'host-lost', index, reason: 'reset' }), leader);
+    if (leader !== undefined)
+      this.#later(
+        () => this.#feedLeader(leader, { tag: 'host-lost', index, reason: 'reset' }),
+        leader,
+      );
   }
 
   crashLeader(): void {
@@ -161,7 +183,10 @@ export class SimulatedCluster {
     if (cell === undefined) return;
     this.#say('leader crashes');
     cell.alive = false;
-    this.#later(() => this.#newLeader(cell.generation, cell.incarnation, cell.spec, cell.persisted), null);
+    this.#later(
+      () => this.#newLeader(cell.generation, cell.incarnation, cell.spec, cell.persisted),
+      null,
+    );
   }
 
   /** The controller takes the leader for dead: a new generation beside the old one. */
@@ -219,7 +244,12 @@ export class SimulatedCluster {
     for (let index = 0; index < this.#tasks.length; index++) {
       const task = this.#tasks[index] as Task;
       const known = this.#tasks[best];
-      if (known === undefined || task.atMs < known.atMs || (task.atMs === known.atMs && task.order < known.order)) best = index;
+      if (
+        known === undefined ||
+        task.atMs < known.atMs ||
+        (task.atMs === known.atMs && task.order < known.order)
+      )
+        best = index;
     }
     const task = this.#tasks[best];
     if (task === undefined) return false;
@@ -245,9 +275,25 @@ export class SimulatedCluster {
     });
   }
 
-  #newLeader(generation: number, before: Incarnation | null, spec: GenerationSpec | null, persisted: PersistedLeader | null): LeaderCell {
-    const incarnation = { objectId: before?.objectId ?? `leader${generation}`, startNo: (before?.startNo ?? 0) + 1, nonce: `n${this.#unique++}` };
-    const cell: LeaderCell = { generation, state: newLeader(), incarnation, alive: true, spec, persisted };
+  #newLeader(
+    generation: number,
+    before: Incarnation | null,
+    spec: GenerationSpec | null,
+    persisted: PersistedLeader | null,
+  ): LeaderCell {
+    const incarnation = {
+      objectId: before?.objectId ?? `leader${generation}`,
+      startNo: (before?.startNo ?? 0) + 1,
+      nonce: `n${this.#unique++}`,
+    };
+    const cell: LeaderCell = {
+      generation,
+      state: newLeader(),
+      incarnation,
+      alive: true,
+      spec,
+      persisted,
+    };
     this.#leaders.set(generation, cell);
     this.#feedLeader(cell, { tag: 'woke', incarnation, spec, persisted });
     return cell;
@@ -279,7 +325,11 @@ export class SimulatedCluster {
       case 'watch':
         return;
       case 'wake-at':
-        this.#tasks.push({ atMs: effect.atMs, order: this.#order++, run: () => cell.alive && this.#feedLeader(cell, { tag: 'tick' }) });
+        this.#tasks.push({
+          atMs: effect.atMs,
+          order: this.#order++,
+          run: () => cell.alive && this.#feedLeader(cell, { tag: 'tick' }),
+        });
         return;
       case 'nudge':
         this.#later(() => this.#reconcile(cell), null);
@@ -294,16 +344,30 @@ export class SimulatedCluster {
     if (cell.generation !== this.generation || this.outcome !== null) return;
     const { outcome } = cell.state;
     if (outcome === null) return;
-    if (outcome.tag === 'failed' && outcome.report.retry === 'backoff') this.startGeneration(`recovery: ${outcome.report.code}`);
+    if (outcome.tag === 'failed' && outcome.report.retry === 'backoff')
+      this.startGeneration(`recovery: ${outcome.report.code}`);
     else this.outcome = outcome;
   }
 
   #command(cell: LeaderCell, effect: LeaderEffect & { tag: 'send' }): void {
     const host = must(this.#hosts.get(`${cell.generation}/${effect.index}`), 'host');
-    const { effects } = this.#feedHost(host, { tag: 'command', envelope: effect.envelope, requestId: 1 });
+    const { effects } = this.#feedHost(host, {
+      tag: 'command',
+      envelope: effect.envelope,
+      requestId: 1,
+    });
     const answered = effects.find((candidate) => candidate.tag === 'answer');
     if (answered?.tag !== 'answer') return;
-    this.#later(() => this.#feedLeader(cell, { tag: 'answer', index: effect.index, sequence: effect.envelope.sequence, answer: answered.answer }), cell);
+    this.#later(
+      () =>
+        this.#feedLeader(cell, {
+          tag: 'answer',
+          index: effect.index,
+          sequence: effect.envelope.sequence,
+          answer: answered.answer,
+        }),
+      cell,
+    );
   }
 
   #runLineage(cell: LeaderCell, id: number, operation: LineageOperation): void {
@@ -319,15 +383,31 @@ export class SimulatedCluster {
     };
     switch (operation.tag) {
       case 'open':
-        return this.#drive(cell, openLineage(context), (outcome) => finish({ tag: 'open', outcome }));
+        return this.#drive(cell, openLineage(context), (outcome) =>
+          finish({ tag: 'open', outcome }),
+        );
       case 'complete-commit':
-        return this.#drive(cell, completeCommit(context, operation.tip), (outcome) => finish({ tag: 'complete-commit', outcome }));
+        return this.#drive(cell, completeCommit(context, operation.tip), (outcome) =>
+          finish({ tag: 'complete-commit', outcome }),
+        );
       case 'fence':
-        return this.#drive(cell, fenceAndBegin(context, operation.tip, operation.options), (outcome) => finish({ tag: 'fence', outcome }));
+        return this.#drive(
+          cell,
+          fenceAndBegin(context, operation.tip, operation.options),
+          (outcome) => finish({ tag: 'fence', outcome }),
+        );
       case 'publish':
-        return this.#drive(cell, publishCheckpoint(context, operation.tip, operation.draft), (outcome) => finish({ tag: 'publish', outcome }));
+        return this.#drive(
+          cell,
+          publishCheckpoint(context, operation.tip, operation.draft),
+          (outcome) => finish({ tag: 'publish', outcome }),
+        );
       case 'collect':
-        return this.#drive(cell, collectGarbage(context, operation.tip, operation.keep), (outcome) => finish({ tag: 'collect', outcome }));
+        return this.#drive(
+          cell,
+          collectGarbage(context, operation.tip, operation.keep),
+          (outcome) => finish({ tag: 'collect', outcome }),
+        );
     }
   }
 
@@ -340,10 +420,14 @@ export class SimulatedCluster {
       }
       const op = next.value;
       const pauseMs = op.op === 'pause' ? op.ms : 0;
-      this.#later(() => {
-        const answer = this.store.answer(op);
-        this.#later(() => advance(workflow.next(answer)), cell);
-      }, null, pauseMs);
+      this.#later(
+        () => {
+          const answer = this.store.answer(op);
+          this.#later(() => advance(workflow.next(answer)), cell);
+        },
+        null,
+        pauseMs,
+      );
     };
     advance(workflow.next());
   }
@@ -373,7 +457,8 @@ export class SimulatedCluster {
   #performHost(host: HostCell, effect: HostEffect): void {
     switch (effect.tag) {
       case 'report':
-        if (effect.report.tag === 'failed') this.#say(`host ${host.index} failed: ${effect.report.report.message}`);
+        if (effect.report.tag === 'failed')
+          this.#say(`host ${host.index} failed: ${effect.report.report.message}`);
         host.reports.push(effect.report);
         this.#sendReports(host);
         return;
@@ -384,18 +469,39 @@ export class SimulatedCluster {
         this.#answerDelivery(host, effect);
         return;
       case 'read':
-        this.#later(() => this.#feedHost(host, { tag: 'read', operator: effect.operator, partition: effect.partition, result: this.#read(effect.request) }), host);
+        this.#later(
+          () =>
+            this.#feedHost(host, {
+              tag: 'read',
+              operator: effect.operator,
+              partition: effect.partition,
+              result: this.#read(effect.request),
+            }),
+          host,
+        );
         return;
       case 'get-file':
         this.#later(() => {
           const { body } = must(this.store.objects.get(effect.key), `state file ${effect.key}`);
-          this.#feedHost(host, { tag: 'file-read', requestId: effect.requestId, bytes: body.slice() });
+          this.#feedHost(host, {
+            tag: 'file-read',
+            requestId: effect.requestId,
+            bytes: body.slice(),
+          });
         }, host);
         return;
       case 'put-file':
         this.#later(() => {
-          this.store.answer({ op: 'put', key: effect.key, body: effect.bytes, condition: { tag: 'absent' } });
-          this.#later(() => this.#feedHost(host, { tag: 'file-put', requestId: effect.requestId }), host);
+          this.store.answer({
+            op: 'put',
+            key: effect.key,
+            body: effect.bytes,
+            condition: { tag: 'absent' },
+          });
+          this.#later(
+            () => this.#feedHost(host, { tag: 'file-put', requestId: effect.requestId }),
+            host,
+          );
         }, null);
         return;
       case 'stage':
@@ -403,14 +509,27 @@ export class SimulatedCluster {
           const uploadId = `u${this.#unique++}`;
           const { key, bytes, rows } = effect.request;
           this.#uploads.set(uploadId, { key, bytes });
-          const staged: StagedObject = { key, uploadId, etag: uploadId, size: bytes.byteLength, rows };
-          this.#later(() => this.#feedHost(host, { tag: 'staged', requestId: effect.requestId, staged }), host);
+          const staged: StagedObject = {
+            key,
+            uploadId,
+            etag: uploadId,
+            size: bytes.byteLength,
+            rows,
+          };
+          this.#later(
+            () => this.#feedHost(host, { tag: 'staged', requestId: effect.requestId, staged }),
+            host,
+          );
         }, null);
         return;
       case 'commit':
         this.#later(() => {
-          for (const item of effect.items) this.#complete(item.payload as unknown as StagedObject, effect.epoch);
-          this.#later(() => this.#feedHost(host, { tag: 'committed', requestId: effect.requestId }), host);
+          for (const item of effect.items)
+            this.#complete(item.payload as unknown as StagedObject, effect.epoch);
+          this.#later(
+            () => this.#feedHost(host, { tag: 'committed', requestId: effect.requestId }),
+            host,
+          );
         }, null);
         return;
       case 'answer':
@@ -427,7 +546,8 @@ export class SimulatedCluster {
     if (this.#completed.has(uploadId)) return;
     this.#completed.set(uploadId, epoch);
     const { key, bytes } = must(this.#uploads.get(uploadId), 'upload');
-    if (this.committed.some((object) => object.key === key)) throw new Error(`${key} was committed twice`);
+    if (this.committed.some((object) => object.key === key))
+      throw new Error(`${key} was committed twice`);
     this.#say(`committed ${key}`);
     this.committed.push({ key, text: new TextDecoder().decode(bytes) });
   }
@@ -437,7 +557,8 @@ export class SimulatedCluster {
     const text = this.#options.files[request.path];
     if (text === undefined) return { tag: 'missing', path: request.path };
     const bytes = new TextEncoder().encode(text);
-    const end = request.offset + Math.min(request.length, this.#options.readBytesMax ?? request.length);
+    const end =
+      request.offset + Math.min(request.length, this.#options.readBytesMax ?? request.length);
     return { tag: 'object', bytes: bytes.slice(request.offset, end), size: bytes.byteLength };
   }
 
@@ -459,7 +580,15 @@ export class SimulatedCluster {
       const { pipelineId, generation, index } = identity;
       this.#feedLeader(leader, {
         tag: 'report',
-        envelope: { pipelineId, generation, leader: identity.leader, index, host: host.incarnation, sequence: host.sequence, report },
+        envelope: {
+          pipelineId,
+          generation,
+          leader: identity.leader,
+          index,
+          host: host.incarnation,
+          sequence: host.sequence,
+          report,
+        },
       });
       host.sequence++;
       host.reports.shift();
@@ -472,19 +601,41 @@ export class SimulatedCluster {
   #deliver(from: HostCell, effect: HostEffect & { tag: 'deliver' }): void {
     const target = must(this.#hosts.get(`${from.generation}/${effect.to}`), 'host');
     const requestId = this.#unique++;
-    this.#waitingDeliveries.set(`${target.incarnation}/${requestId}`, { from, edge: effect.edge, to: effect.to });
+    this.#waitingDeliveries.set(`${target.incarnation}/${requestId}`, {
+      from,
+      edge: effect.edge,
+      to: effect.to,
+    });
     const { edge, sequence, frames } = effect;
     this.#feedHost(target, {
       tag: 'delivery',
       requestId,
-      delivery: { pipelineId: 'pl', generation: from.generation, edge, from: from.index, to: effect.to, fromHost: from.incarnation, sequence, frames },
+      delivery: {
+        pipelineId: 'pl',
+        generation: from.generation,
+        edge,
+        from: from.index,
+        to: effect.to,
+        fromHost: from.incarnation,
+        sequence,
+        frames,
+      },
     });
   }
 
   #answerDelivery(host: HostCell, effect: HostEffect & { tag: 'answer-delivery' }): void {
-    const waiting = must(this.#waitingDeliveries.get(`${host.incarnation}/${effect.requestId}`), 'delivery');
+    const waiting = must(
+      this.#waitingDeliveries.get(`${host.incarnation}/${effect.requestId}`),
+      'delivery',
+    );
     this.#later(
-      () => this.#feedHost(waiting.from, { tag: 'delivered', edge: waiting.edge, to: waiting.to, answer: effect.answer }),
+      () =>
+        this.#feedHost(waiting.from, {
+          tag: 'delivered',
+          edge: waiting.edge,
+          to: waiting.to,
+          answer: effect.answer,
+        }),
       waiting.from,
     );
   }

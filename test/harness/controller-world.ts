@@ -34,8 +34,20 @@ export class ScriptedLeader {
 
   constructor() {
     this.status = {
-      generation: 0, incarnation: null, phase: 'new', outcome: null, epoch: 0, committedEpoch: 0, startedMs: 0, runningSinceMs: null,
-      hosts: [], checkpoint: null, recent: [], metrics: [], errors: [], stopNonce: null,
+      generation: 0,
+      incarnation: null,
+      phase: 'new',
+      outcome: null,
+      epoch: 0,
+      committedEpoch: 0,
+      startedMs: 0,
+      runningSinceMs: null,
+      hosts: [],
+      checkpoint: null,
+      recent: [],
+      metrics: [],
+      errors: [],
+      stopNonce: null,
     };
   }
 
@@ -43,14 +55,20 @@ export class ScriptedLeader {
     this.starts++;
     if (this.status.phase !== 'new') return;
     this.spec = spec;
-    this.status = { ...this.status, generation: spec.generation, phase: 'opening', startedMs: nowMs };
+    this.status = {
+      ...this.status,
+      generation: spec.generation,
+      phase: 'opening',
+      startedMs: nowMs,
+    };
   }
 
   stop(mode: StopMode, nonce: string): void {
     this.stops.push({ mode, nonce });
     if (this.status.outcome !== null) return;
     this.status = { ...this.status, stopNonce: nonce };
-    if (this.status.phase === 'new' || mode === 'immediate') this.end({ tag: 'stopped', epoch: this.status.epoch });
+    if (this.status.phase === 'new' || mode === 'immediate')
+      this.end({ tag: 'stopped', epoch: this.status.epoch });
   }
 
   end(outcome: NonNullable<LeaderStatus['outcome']>): void {
@@ -59,7 +77,10 @@ export class ScriptedLeader {
   }
 
   fail(code: ErrorCode): void {
-    this.end({ tag: 'failed', report: { code, ...ERROR_CODES[code], message: `${code} for a test` } });
+    this.end({
+      tag: 'failed',
+      report: { code, ...ERROR_CODES[code], message: `${code} for a test` },
+    });
   }
 
   /** What the leader says now; saying it moves it on. */
@@ -88,8 +109,17 @@ export class ControllerWorld {
 
   async create(): Promise<void> {
     await createPipeline(this.db, {
-      id: PIPELINE, jobId: 'job_1', name: 'test', query: '', parallelism: 2, checkpointIntervalMs: 10_000, planHash: 'p',
-      graph: '{"version":1,"operators":[],"edges":[],"planHash":"p"}', settings: {}, tags: {}, nowMs: this.nowMs,
+      id: PIPELINE,
+      jobId: 'job_1',
+      name: 'test',
+      query: '',
+      parallelism: 2,
+      checkpointIntervalMs: 10_000,
+      planHash: 'p',
+      graph: '{"version":1,"operators":[],"edges":[],"planHash":"p"}',
+      settings: {},
+      tags: {},
+      nowMs: this.nowMs,
     });
   }
 
@@ -141,13 +171,22 @@ export class ControllerWorld {
       catalog: {
         load: (id) => this.#cross('load', () => catalog.load(id)),
         due: (nowMs, limit) => this.#cross('due', () => catalog.due(nowMs, limit)),
-        record: (seen, patch, nowMs) => this.#cross(`record ${patch.state ?? '-'}`, () => catalog.record(seen, patch, nowMs)),
-        recordFailure: (job, generation, report, nowMs) => this.#cross('record-failure', () => catalog.recordFailure(job, generation, report, nowMs)),
-        schedule: (id, version, atMs) => this.#cross('schedule', () => catalog.schedule(id, version, atMs)),
+        record: (seen, patch, nowMs) =>
+          this.#cross(`record ${patch.state ?? '-'}`, () => catalog.record(seen, patch, nowMs)),
+        recordFailure: (job, generation, report, nowMs) =>
+          this.#cross('record-failure', () =>
+            catalog.recordFailure(job, generation, report, nowMs),
+          ),
+        schedule: (id, version, atMs) =>
+          this.#cross('schedule', () => catalog.schedule(id, version, atMs)),
       },
       allocate: (pipeline, job, expected) =>
         this.#cross(`allocate ${expected}`, () => {
-          const ctx = { paths: new LineagePaths(pipeline.id, job.id), nowMs: this.nowMs, writeId: `w${++this.#writes}` };
+          const ctx = {
+            paths: new LineagePaths(pipeline.id, job.id),
+            nowMs: this.nowMs,
+            writeId: `w${++this.#writes}`,
+          };
           return driveSync(allocateGeneration(ctx, expected), (op) => this.store.answer(op));
         }),
       leader: (_pipeline, generation) => this.#leaderPort(generation),

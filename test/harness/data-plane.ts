@@ -41,13 +41,15 @@ export class DataPlane {
   }
 
   async #objects<Calls>(binding: string): Promise<ByName<Calls>> {
-    return (await this.#runtime.miniflare.getDurableObjectNamespace(binding)) as unknown as ByName<Calls>;
+    return (await this.#runtime.miniflare.getDurableObjectNamespace(
+      binding,
+    )) as unknown as ByName<Calls>;
   }
 
   /** Keys under the prefix, in order. */
   async keys(prefix: string): Promise<string[]> {
     const keys: string[] = [];
-    for (let cursor: string | undefined; ; ) {
+    for (let cursor: string | undefined; ;) {
       const page = await this.bucket.list({ prefix, ...(cursor === undefined ? {} : { cursor }) });
       keys.push(...page.objects.map((object) => object.key));
       if (!page.truncated) return keys;
@@ -84,9 +86,14 @@ export async function reset(object: Pick<LeaderCalls, 'crash'>): Promise<void> {
 }
 
 /** Asks until the answer is what is awaited; an error that shows the last one after `timeoutMs`. */
-export async function until<T>(ask: () => Promise<T>, reached: (seen: T) => boolean, timeoutMs = 30_000, everyMs = 50): Promise<T> {
+export async function until<T>(
+  ask: () => Promise<T>,
+  reached: (seen: T) => boolean,
+  timeoutMs = 30_000,
+  everyMs = 50,
+): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  for (let last: unknown = 'nothing'; ; ) {
+  for (let last: unknown = 'nothing'; ;) {
     try {
       const seen = await ask();
       if (reached(seen)) return seen;
@@ -95,7 +102,12 @@ export async function until<T>(ask: () => Promise<T>, reached: (seen: T) => bool
       last = thrown;
     }
     if (Date.now() > deadline) {
-      const shown = last instanceof Error ? last.message : JSON.stringify(last, (_name, value: unknown) => (value instanceof Set ? [...value] : value));
+      const shown =
+        last instanceof Error
+          ? last.message
+          : JSON.stringify(last, (_name, value: unknown) =>
+              value instanceof Set ? [...value] : value,
+            );
       throw new Error(`timed out; last seen: ${shown}`);
     }
     await new Promise((resolve) => setTimeout(resolve, everyMs));

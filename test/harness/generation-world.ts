@@ -7,7 +7,12 @@
  */
 import { LIMITS } from '../../src/base/limits.ts';
 import { Prng } from '../../src/base/prng.ts';
-import type { LeaderEffect, LeaderEvent, LineageOperation, LineageResult } from '../../src/leader/interface.ts';
+import type {
+  LeaderEffect,
+  LeaderEvent,
+  LineageOperation,
+  LineageResult,
+} from '../../src/leader/interface.ts';
 import { stepLeader } from '../../src/leader/leader.ts';
 import { newLeader } from '../../src/leader/state.ts';
 import type { LeaderState, PersistedLeader } from '../../src/leader/state.ts';
@@ -22,7 +27,13 @@ import { LineagePaths } from '../../src/lineage/paths.ts';
 import { publishCheckpoint } from '../../src/lineage/publish.ts';
 import type { Lineage, StoreAnswer } from '../../src/lineage/store.ts';
 import type { Incarnation, SinkItem } from '../../src/lineage/types.ts';
-import type { CommandAnswer, CommandEnvelope, GenerationSpec, HostReport, StopMode } from '../../src/protocol/messages.ts';
+import type {
+  CommandAnswer,
+  CommandEnvelope,
+  GenerationSpec,
+  HostReport,
+  StopMode,
+} from '../../src/protocol/messages.ts';
 import { specFor } from './leader-script.ts';
 import { MemoryObjectStore } from './memory-object-store.ts';
 
@@ -43,7 +54,9 @@ export class GenerationWorld {
   finished = false;
   readonly leaders = new Map<number, LeaderObject>();
   readonly hosts = new Map<string, ModelHost>();
-  readonly committed = new Map<string, { epoch: number; rows: string[] }>(SINKS.map((sink) => [sink, { epoch: 0, rows: [] }]));
+  readonly committed = new Map<string, { epoch: number; rows: string[] }>(
+    SINKS.map((sink) => [sink, { epoch: 0, rows: [] }]),
+  );
   readonly trace: string[] = [];
   /** What may happen next, in any order. */
   readonly #tasks: (() => void)[] = [];
@@ -81,7 +94,8 @@ export class GenerationWorld {
     }
     for (const host of this.hosts.values()) host.work();
     for (const leader of this.leaders.values()) leader.tick();
-    if (this.store.delayed.length > 0 && this.prng.chance(0.05)) this.store.land(this.prng.below(this.store.delayed.length));
+    if (this.store.delayed.length > 0 && this.prng.chance(0.05))
+      this.store.land(this.prng.below(this.store.delayed.length));
     if (this.prng.chance(0.2)) this.#control();
     if (this.faulty) this.#fault();
   }
@@ -91,7 +105,8 @@ export class GenerationWorld {
       const target = this.committed.get(sink);
       if (target === undefined || epoch <= target.epoch) continue;
       target.epoch = epoch;
-      for (const item of items) if (item.sink === sink) target.rows.push(...(item.payload as string[]));
+      for (const item of items)
+        if (item.sink === sink) target.rows.push(...(item.payload as string[]));
       this.note(`sink ${sink} committed epoch ${epoch}`);
     }
   }
@@ -99,7 +114,10 @@ export class GenerationWorld {
   /** One request of a workflow, under the fate of the moment. */
   answer(op: Parameters<MemoryObjectStore['answer']>[0]): StoreAnswer {
     if (op.op === 'pause' || !this.faulty || !this.prng.chance(0.04)) return this.store.answer(op);
-    const fates = op.op === 'put' ? (['lose-answer', 'delay', 'throttle', 'fail'] as const) : (['throttle', 'fail'] as const);
+    const fates =
+      op.op === 'put'
+        ? (['lose-answer', 'delay', 'throttle', 'fail'] as const)
+        : (['throttle', 'fail'] as const);
     return this.store.answer(op, this.prng.pick(fates));
   }
 
@@ -120,12 +138,22 @@ export class GenerationWorld {
 
   startNext(reason: string): void {
     const ctx = { paths: this.paths, nowMs: this.nowMs, writeId: this.nextId('w') };
-    const allocated = driveSync(allocateGeneration(ctx, this.generation), (op) => this.store.answer(op));
+    const allocated = driveSync(allocateGeneration(ctx, this.generation), (op) =>
+      this.store.answer(op),
+    );
     if (allocated.tag !== 'allocated') throw new Error(allocated.report.message);
     this.generation = allocated.generation;
-    const spec = specFor({ generation: this.generation, parallelism: 1 + this.prng.below(3), checkpointIntervalMs: 1_000, reason });
+    const spec = specFor({
+      generation: this.generation,
+      parallelism: 1 + this.prng.below(3),
+      checkpointIntervalMs: 1_000,
+      reason,
+    });
     this.note(`generation ${this.generation} with ${spec.parallelism} hosts, after ${reason}`);
-    const leader = new LeaderObject(this, { ...spec, settings: { ...spec.settings, checkpointsKept: 2, checkpointTimeoutMs: 20_000 } });
+    const leader = new LeaderObject(this, {
+      ...spec,
+      settings: { ...spec.settings, checkpointsKept: 2, checkpointTimeoutMs: 20_000 },
+    });
     this.leaders.set(this.generation, leader);
   }
 
@@ -172,7 +200,8 @@ class LeaderObject {
 
   tick(): void {
     const { wakeAtMs, phase } = this.instance.state;
-    if (wakeAtMs !== null && wakeAtMs <= this.#world.nowMs && phase !== 'ended') this.#feed(this.instance, { tag: 'tick' });
+    if (wakeAtMs !== null && wakeAtMs <= this.#world.nowMs && phase !== 'ended')
+      this.#feed(this.instance, { tag: 'tick' });
   }
 
   stop(mode: StopMode): void {
@@ -182,14 +211,19 @@ class LeaderObject {
 
   /** The object is constructed anew; a zombie lives until the platform notices it, at its next write. */
   reset(zombie: boolean): void {
-    this.#world.note(`leader ${this.spec.generation} is reset${zombie ? ', its old instance lives on' : ''}`);
+    this.#world.note(
+      `leader ${this.spec.generation} is reset${zombie ? ', its old instance lives on' : ''}`,
+    );
     this.instance.alive = zombie;
     this.instance = this.#construct();
   }
 
   report(index: number, host: string, leader: string, sequence: number, report: HostReport): void {
     const { pipelineId, generation } = this.spec;
-    this.#feed(this.instance, { tag: 'report', envelope: { pipelineId, generation, leader, index, host, sequence, report } });
+    this.#feed(this.instance, {
+      tag: 'report',
+      envelope: { pipelineId, generation, leader, index, host, sequence, report },
+    });
   }
 
   hostLost(index: number): void {
@@ -197,11 +231,21 @@ class LeaderObject {
   }
 
   #construct(): Instance {
-    const incarnation = { objectId: this.#objectId, startNo: ++this.#startNo, nonce: this.#world.nextId('n') };
+    const incarnation = {
+      objectId: this.#objectId,
+      startNo: ++this.#startNo,
+      nonce: this.#world.nextId('n'),
+    };
     const instance: Instance = { state: newLeader(), incarnation, alive: true };
     this.instance = instance;
-    this.#feed(instance, { tag: 'woke', incarnation, spec: this.#storedSpec, persisted: this.#persisted });
-    if (this.#storedSpec === null && this.#startNo > 1) this.#feed(instance, { tag: 'start', spec: this.spec });
+    this.#feed(instance, {
+      tag: 'woke',
+      incarnation,
+      spec: this.#storedSpec,
+      persisted: this.#persisted,
+    });
+    if (this.#storedSpec === null && this.#startNo > 1)
+      this.#feed(instance, { tag: 'start', spec: this.spec });
     return instance;
   }
 
@@ -211,7 +255,8 @@ class LeaderObject {
     const step = stepLeader(instance.state, { ...event, nowMs: this.#world.nowMs } as LeaderEvent);
     instance.state = step.state;
     const { outcome } = step.state;
-    if (before === null && outcome !== null) this.#world.note(`generation ${this.spec.generation}: ${JSON.stringify(outcome)}`);
+    if (before === null && outcome !== null)
+      this.#world.note(`generation ${this.spec.generation}: ${JSON.stringify(outcome)}`);
     for (const effect of step.effects) {
       this.#perform(instance, effect);
       if (!instance.alive) return;
@@ -234,7 +279,9 @@ class LeaderObject {
     const command = structuredClone(envelope);
     this.#world.later(() => {
       const answer = host.obey(command);
-      this.#world.later(() => this.#feed(instance, { tag: 'answer', index, sequence: envelope.sequence, answer }));
+      this.#world.later(() =>
+        this.#feed(instance, { tag: 'answer', index, sequence: envelope.sequence, answer }),
+      );
     });
   }
 
@@ -264,7 +311,10 @@ function* workflowOf(ctx: LineageContext, operation: LineageOperation): Lineage<
     case 'fence':
       return { tag: 'fence', outcome: yield* fenceAndBegin(ctx, operation.tip, operation.options) };
     case 'publish':
-      return { tag: 'publish', outcome: yield* publishCheckpoint(ctx, operation.tip, operation.draft) };
+      return {
+        tag: 'publish',
+        outcome: yield* publishCheckpoint(ctx, operation.tip, operation.draft),
+      };
     case 'complete-commit':
       return { tag: 'complete-commit', outcome: yield* completeCommit(ctx, operation.tip) };
     case 'collect':
@@ -306,7 +356,10 @@ export class ModelHost {
   }
 
   get #drained(): boolean {
-    return this.#phase !== 'empty' && [...this.#offsets.values()].every((offset) => offset >= this.#world.rowsPerPartition);
+    return (
+      this.#phase !== 'empty' &&
+      [...this.#offsets.values()].every((offset) => offset >= this.#world.rowsPerPartition)
+    );
   }
 
   work(): void {
@@ -335,21 +388,30 @@ export class ModelHost {
   #report(report: HostReport): void {
     const { generation, index } = this;
     const [host, leader, sequence] = [this.#incarnation, this.#leader, ++this.#sequence];
-    this.#world.later(() => this.#world.leaders.get(generation)?.report(index, host, leader, sequence, structuredClone(report)));
+    this.#world.later(() =>
+      this.#world.leaders
+        .get(generation)
+        ?.report(index, host, leader, sequence, structuredClone(report)),
+    );
   }
 
   obey(envelope: CommandEnvelope): CommandAnswer {
     const { command, host, leader, sequence } = envelope;
     const mine = host === this.#incarnation || (host === null && command.tag === 'deploy');
-    if (!mine || (this.#phase === 'empty' && command.tag !== 'deploy')) return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
-    if (command.tag === 'deploy' && this.#deployedBy === `${leader}/${sequence}`) return { tag: 'accepted' };
+    if (!mine || (this.#phase === 'empty' && command.tag !== 'deploy'))
+      return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
+    if (command.tag === 'deploy' && this.#deployedBy === `${leader}/${sequence}`)
+      return { tag: 'accepted' };
     if (command.tag === 'deploy' || command.tag === 'adopt') this.#leader = leader;
     else if (leader !== this.#leader) return { tag: 'stale-leader' };
     if (this.#phase === 'stopped') return { tag: 'accepted' };
     switch (command.tag) {
       case 'deploy':
         this.#deployedBy = `${leader}/${sequence}`;
-        this.#deploy(command.spec, command.checkpoint?.broadcast.map((entry) => entry.value as [number, number][]) ?? []);
+        this.#deploy(
+          command.spec,
+          command.checkpoint?.broadcast.map((entry) => entry.value as [number, number][]) ?? [],
+        );
         break;
       case 'adopt':
         this.#report({ tag: 'deployed', drained: this.#drained });
@@ -363,11 +425,19 @@ export class ModelHost {
       case 'commit':
         this.#world.later(() => {
           this.#world.commit(command.epoch, command.items);
-          this.#report({ tag: 'committed', epoch: command.epoch, sinks: [...new Set(command.items.map((item) => item.sink))] });
+          this.#report({
+            tag: 'committed',
+            epoch: command.epoch,
+            sinks: [...new Set(command.items.map((item) => item.sink))],
+          });
         });
         break;
       case 'settled':
-        this.#cuts = this.#cuts.filter((cut) => cut.epoch > command.epoch || (cut.epoch === command.epoch && cut.attempt > command.attempt));
+        this.#cuts = this.#cuts.filter(
+          (cut) =>
+            cut.epoch > command.epoch ||
+            (cut.epoch === command.epoch && cut.attempt > command.attempt),
+        );
         break;
       case 'stop':
         this.#phase = 'stopped';
@@ -382,7 +452,8 @@ export class ModelHost {
     this.#offsets = new Map();
     const known = new Map(offsets.flat());
     for (let partition = 0; partition < PARTITIONS; partition++) {
-      if (partition % spec.parallelism === this.index) this.#offsets.set(partition, known.get(partition) ?? 0);
+      if (partition % spec.parallelism === this.index)
+        this.#offsets.set(partition, known.get(partition) ?? 0);
     }
     this.#rows = [];
     this.#cuts = [];
@@ -400,9 +471,28 @@ export class ModelHost {
     this.#cuts.push({ epoch, attempt, rows: this.#rows });
     this.#rows = [];
     const rows = this.#cuts.flatMap((cut) => cut.rows);
-    const items: SinkItem[] = rows.length === 0 ? [] : SINKS.map((sink) => ({ sink, subtask: this.index, index: 0, payload: rows }));
-    const broadcast = [{ operator: 'source', table: 'offsets', subtask: this.index, value: [...this.#offsets].map((entry) => [...entry]) }];
+    const items: SinkItem[] =
+      rows.length === 0
+        ? []
+        : SINKS.map((sink) => ({ sink, subtask: this.index, index: 0, payload: rows }));
+    const broadcast = [
+      {
+        operator: 'source',
+        table: 'offsets',
+        subtask: this.index,
+        value: [...this.#offsets].map((entry) => [...entry]),
+      },
+    ];
     const times = { alignMs: 0, snapshotMs: 0, uploadMs: 0 };
-    this.#report({ tag: 'checkpointed', epoch, attempt, files: [], broadcast, items, drained: this.#drained, ...times });
+    this.#report({
+      tag: 'checkpointed',
+      epoch,
+      attempt,
+      files: [],
+      broadcast,
+      items,
+      drained: this.#drained,
+      ...times,
+    });
   }
 }

@@ -2,34 +2,171 @@
  * Who may import whom. A folder may import itself and only the folders its row names (type imports count).
  * `test/tidy` enforces this table and `scripts/docs.ts` prints it into docs/architecture.md.
  */
-export type Layer = { folder: string; imports: readonly string[]; packages?: readonly string[]; purpose: string };
+export type Layer = {
+  folder: string;
+  imports: readonly string[];
+  packages?: readonly string[];
+  purpose: string;
+};
 
 export const LAYERS: readonly Layer[] = [
-  { folder: 'base', imports: [], purpose: 'words everyone speaks: ids, limits, errors, hash, prng' },
-  { folder: 'sql', imports: ['base'], purpose: 'SQL text to syntax tree and back; knows no types and no tables' },
-  { folder: 'batch', imports: ['base'], packages: ['apache-arrow'], purpose: 'Arrow-layout record batches' },
-  { folder: 'lineage', imports: ['base'], purpose: 'the R2 lineage protocol as generators over an object-store port' },
-  { folder: 'catalog', imports: ['base'], packages: ['kysely'], purpose: 'pipelines and jobs in D1' },
-  { folder: 'expr', imports: ['base', 'batch'], purpose: 'typed expressions and aggregates, compiled to column closures' },
+  {
+    folder: 'base',
+    imports: [],
+    purpose: 'words everyone speaks: ids, limits, errors, hash, prng',
+  },
+  {
+    folder: 'sql',
+    imports: ['base'],
+    purpose: 'SQL text to syntax tree and back; knows no types and no tables',
+  },
+  {
+    folder: 'batch',
+    imports: ['base'],
+    packages: ['apache-arrow'],
+    purpose: 'Arrow-layout record batches',
+  },
+  {
+    folder: 'lineage',
+    imports: ['base'],
+    purpose: 'the R2 lineage protocol as generators over an object-store port',
+  },
+  {
+    folder: 'catalog',
+    imports: ['base'],
+    packages: ['kysely'],
+    purpose: 'pipelines and jobs in D1',
+  },
+  {
+    folder: 'expr',
+    imports: ['base', 'batch'],
+    purpose: 'typed expressions and aggregates, compiled to column closures',
+  },
   { folder: 'formats', imports: ['base', 'batch'], purpose: 'bytes to batches and back' },
-  { folder: 'state', imports: ['base', 'batch', 'lineage'], purpose: 'keyed tables, table files, rescale' },
-  { folder: 'plan', imports: ['base', 'batch', 'expr', 'sql', 'formats'], purpose: 'syntax tree to logical plan, rules, EXPLAIN' },
-  { folder: 'graph', imports: ['base', 'batch', 'expr', 'plan', 'sql', 'formats'], purpose: 'logical plan to physical graph, stages, assignment' },
-  { folder: 'operators', imports: ['base', 'batch', 'expr', 'formats', 'state', 'graph'], purpose: 'one operator per file' },
-  { folder: 'connectors', imports: ['base', 'batch', 'expr', 'formats', 'lineage', 'operators', 'plan', 'graph'], purpose: 'sources and sinks behind one contract' },
-  { folder: 'protocol', imports: ['base', 'graph', 'lineage'], purpose: 'messages between controller, leader, hosts and API' },
-  { folder: 'checkpoint', imports: ['base', 'lineage', 'protocol'], purpose: 'barriers, alignment, epoch coordination' },
-  { folder: 'subtask', imports: ['base', 'batch', 'expr', 'formats', 'graph', 'state', 'operators', 'connectors', 'protocol', 'checkpoint', 'lineage'], purpose: "one host's subtasks as a step machine" },
-  { folder: 'leader', imports: ['base', 'graph', 'lineage', 'checkpoint', 'protocol'], purpose: "one generation's leader as a step machine" },
-  { folder: 'controller', imports: ['base', 'catalog', 'lineage', 'protocol', 'graph'], purpose: 'desired against observed state to actions' },
-  { folder: 'api', imports: ['base', 'batch', 'catalog', 'connectors', 'controller', 'formats', 'graph', 'plan', 'sql', 'protocol', 'lineage'], packages: ['hono', '@hono/zod-openapi', 'zod'], purpose: 'HTTP routes, OpenAPI, problem documents' },
+  {
+    folder: 'state',
+    imports: ['base', 'batch', 'lineage'],
+    purpose: 'keyed tables, table files, rescale',
+  },
+  {
+    folder: 'plan',
+    imports: ['base', 'batch', 'expr', 'sql', 'formats'],
+    purpose: 'syntax tree to logical plan, rules, EXPLAIN',
+  },
+  {
+    folder: 'graph',
+    imports: ['base', 'batch', 'expr', 'plan', 'sql', 'formats'],
+    purpose: 'logical plan to physical graph, stages, assignment',
+  },
+  {
+    folder: 'operators',
+    imports: ['base', 'batch', 'expr', 'formats', 'state', 'graph'],
+    purpose: 'one operator per file',
+  },
+  {
+    folder: 'connectors',
+    imports: ['base', 'batch', 'expr', 'formats', 'lineage', 'operators', 'plan', 'graph'],
+    purpose: 'sources and sinks behind one contract',
+  },
+  {
+    folder: 'protocol',
+    imports: ['base', 'graph', 'lineage'],
+    purpose: 'messages between controller, leader, hosts and API',
+  },
+  {
+    folder: 'checkpoint',
+    imports: ['base', 'lineage', 'protocol'],
+    purpose: 'barriers, alignment, epoch coordination',
+  },
+  {
+    folder: 'subtask',
+    imports: [
+      'base',
+      'batch',
+      'expr',
+      'formats',
+      'graph',
+      'state',
+      'operators',
+      'connectors',
+      'protocol',
+      'checkpoint',
+      'lineage',
+    ],
+    purpose: "one host's subtasks as a step machine",
+  },
+  {
+    folder: 'leader',
+    imports: ['base', 'graph', 'lineage', 'checkpoint', 'protocol'],
+    purpose: "one generation's leader as a step machine",
+  },
+  {
+    folder: 'controller',
+    imports: ['base', 'catalog', 'lineage', 'protocol', 'graph'],
+    purpose: 'desired against observed state to actions',
+  },
+  {
+    folder: 'api',
+    imports: [
+      'base',
+      'batch',
+      'catalog',
+      'connectors',
+      'controller',
+      'formats',
+      'graph',
+      'plan',
+      'sql',
+      'protocol',
+      'lineage',
+    ],
+    packages: ['hono', '@hono/zod-openapi', 'zod'],
+    purpose: 'HTTP routes, OpenAPI, problem documents',
+  },
   { folder: 'console', imports: ['protocol'], purpose: 'the web page' },
-  { folder: 'platform', imports: ['base', 'batch', 'catalog', 'connectors', 'graph', 'controller', 'lineage', 'protocol', 'state', 'api'], packages: ['cloudflare:workers', 'kysely', 'kysely-d1'], purpose: 'adapters to the Cloudflare APIs' },
-  { folder: 'cli', imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage'], packages: ['miniflare', 'wrangler', 'esbuild'], purpose: 'the command line: dev and run, in Node' },
+  {
+    folder: 'platform',
+    imports: [
+      'base',
+      'batch',
+      'catalog',
+      'connectors',
+      'graph',
+      'controller',
+      'lineage',
+      'protocol',
+      'state',
+      'api',
+    ],
+    packages: ['cloudflare:workers', 'kysely', 'kysely-d1'],
+    purpose: 'adapters to the Cloudflare APIs',
+  },
+  {
+    folder: 'cli',
+    imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage'],
+    packages: ['miniflare', 'wrangler', 'esbuild'],
+    purpose: 'the command line: dev and run, in Node',
+  },
 ];
 
 /** Folders whose code must be deterministic: no clock, timer, randomness, fetch or console. */
 export const SHELL_FOLDERS: readonly string[] = ['platform', 'api', 'console', 'cli'];
 
 /** Folders that must not contain `await` or `async`. */
-export const SYNCHRONOUS_FOLDERS: readonly string[] = ['base', 'sql', 'batch', 'expr', 'formats', 'state', 'plan', 'graph', 'operators', 'connectors', 'protocol', 'checkpoint', 'subtask', 'leader', 'lineage'];
+export const SYNCHRONOUS_FOLDERS: readonly string[] = [
+  'base',
+  'sql',
+  'batch',
+  'expr',
+  'formats',
+  'state',
+  'plan',
+  'graph',
+  'operators',
+  'connectors',
+  'protocol',
+  'checkpoint',
+  'subtask',
+  'leader',
+  'lineage',
+];

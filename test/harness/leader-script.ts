@@ -5,16 +5,32 @@
  * what was persisted, sequences. Times are printed relative to the directive.
  */
 import { LIMITS } from '../../src/base/limits.ts';
-import type { LeaderEffect, LeaderEvent, LineageOperation, LineageResult } from '../../src/leader/interface.ts';
+import type {
+  LeaderEffect,
+  LeaderEvent,
+  LineageOperation,
+  LineageResult,
+} from '../../src/leader/interface.ts';
 import { leaderStatus } from '../../src/leader/status.ts';
 import { stepLeader } from '../../src/leader/leader.ts';
 import { newLeader } from '../../src/leader/state.ts';
 import type { LeaderState, PersistedLeader } from '../../src/leader/state.ts';
 import type { CheckpointManifest, SinkItem, Tip } from '../../src/lineage/types.ts';
-import type { GenerationSpec, HostCommand, HostReport, LeaderStatus, Outcome, StopMode } from '../../src/protocol/messages.ts';
+import type {
+  GenerationSpec,
+  HostCommand,
+  HostReport,
+  LeaderStatus,
+  Outcome,
+  StopMode,
+} from '../../src/protocol/messages.ts';
 
-const STOPPED = { report: { code: 'STORE_FAILED', domain: 'external', retry: 'backoff', message: 'no answer' } } as const;
-const BROKEN = { report: { code: 'LINEAGE_BROKEN', domain: 'internal', retry: 'never', message: 'a hole' } } as const;
+const STOPPED = {
+  report: { code: 'STORE_FAILED', domain: 'external', retry: 'backoff', message: 'no answer' },
+} as const;
+const BROKEN = {
+  report: { code: 'LINEAGE_BROKEN', domain: 'internal', retry: 'never', message: 'a hole' },
+} as const;
 
 /** A spec with everything at its default; generation 2 of `pl_1`. */
 export function specFor(change: Partial<GenerationSpec> = {}): GenerationSpec {
@@ -41,12 +57,18 @@ export function itemsOf(text: string | undefined, subtask = 0): SinkItem[] {
   const items: SinkItem[] = [];
   for (const part of text === undefined || text === '' ? [] : text.split(',')) {
     const [sink = '', count = '1'] = part.split(':');
-    for (let index = 0; index < Number(count); index++) items.push({ sink, subtask, index, payload: null });
+    for (let index = 0; index < Number(count); index++)
+      items.push({ sink, subtask, index, payload: null });
   }
   return items;
 }
 
-export function tipOf(epoch: number, generation: number, change: Partial<CheckpointManifest> = {}, committed = true): Tip {
+export function tipOf(
+  epoch: number,
+  generation: number,
+  change: Partial<CheckpointManifest> = {},
+  committed = true,
+): Tip {
   const manifest: CheckpointManifest = {
     version: 1,
     kind: 'data',
@@ -66,7 +88,12 @@ export function tipOf(epoch: number, generation: number, change: Partial<Checkpo
     createdAtMs: 0,
     ...change,
   };
-  return { epoch, ref: { ref: `checkpoint-${generation}-${epoch}`, hash: '0' }, manifest, committed };
+  return {
+    epoch,
+    ref: { ref: `checkpoint-${generation}-${epoch}`, hash: '0' },
+    manifest,
+    committed,
+  };
 }
 
 type Words = { name: string; plain: string[]; named: Record<string, string> };
@@ -111,32 +138,48 @@ export class LeaderScript {
   /** Runs directives, one a line; the effects of the last one as text. */
   run(text: string): string[] {
     let lines: string[] = [];
-    for (const line of text.split('\n').map((each) => each.trim())) if (line !== '') lines = this.#directive(line);
+    for (const line of text.split('\n').map((each) => each.trim()))
+      if (line !== '') lines = this.#directive(line);
     return lines;
   }
 
   /** Commands sent by the last `count` effects on, as host and tag. */
   sent(tag: HostCommand['tag']): Extract<LeaderEffect, { tag: 'send' }>[] {
-    return this.effects.filter((effect) => effect.tag === 'send' && effect.envelope.command.tag === tag) as Extract<LeaderEffect, { tag: 'send' }>[];
+    return this.effects.filter(
+      (effect) => effect.tag === 'send' && effect.envelope.command.tag === tag,
+    ) as Extract<LeaderEffect, { tag: 'send' }>[];
   }
 
   apply(event: LeaderEvent): string[] {
     const before = JSON.stringify(this.state);
     const result = stepLeader(this.state, event);
-    if (JSON.stringify(this.state) !== before) throw new Error('the step changed the state it was given');
-    if (this.state.phase === 'ended' && event.tag !== 'woke' && result.effects.some((effect) => effect.tag !== 'reply')) {
+    if (JSON.stringify(this.state) !== before)
+      throw new Error('the step changed the state it was given');
+    if (
+      this.state.phase === 'ended' &&
+      event.tag !== 'woke' &&
+      result.effects.some((effect) => effect.tag !== 'reply')
+    ) {
       throw new Error(`an ended leader has effects: ${JSON.stringify(result.effects)}`);
     }
     this.state = result.state;
     for (const effect of result.effects) this.#note(effect);
     const lines = result.effects.map((effect) => renderEffect(effect, this.nowMs));
-    return this.answering ? [...lines, ...result.effects.flatMap((effect) => this.#answerSettled(effect))] : lines;
+    return this.answering
+      ? [...lines, ...result.effects.flatMap((effect) => this.#answerSettled(effect))]
+      : lines;
   }
 
   #answerSettled(effect: LeaderEffect): string[] {
     if (effect.tag !== 'send' || effect.envelope.command.tag !== 'settled') return [];
     const { index, envelope } = effect;
-    return this.apply({ tag: 'answer', nowMs: this.nowMs, index, sequence: envelope.sequence, answer: { tag: 'accepted' } });
+    return this.apply({
+      tag: 'answer',
+      nowMs: this.nowMs,
+      index,
+      sequence: envelope.sequence,
+      answer: { tag: 'accepted' },
+    });
   }
 
   #note(effect: LeaderEffect): void {
@@ -159,10 +202,19 @@ export class LeaderScript {
         const incarnation = { objectId: 'o', startNo: ++this.starts, nonce: `l${this.starts}` };
         this.operation = null;
         this.collection = null;
-        return this.apply({ tag: 'woke', nowMs, incarnation, spec: this.spec, persisted: this.persisted });
+        return this.apply({
+          tag: 'woke',
+          nowMs,
+          incarnation,
+          spec: this.spec,
+          persisted: this.persisted,
+        });
       }
       case 'start': {
-        const change: Partial<GenerationSpec> = { parallelism: Number(named['p'] ?? 2), reset: plain.includes('reset') };
+        const change: Partial<GenerationSpec> = {
+          parallelism: Number(named['p'] ?? 2),
+          reset: plain.includes('reset'),
+        };
         if (named['reset-from'] !== undefined) change.resetFrom = Number(named['reset-from']);
         return this.apply({ tag: 'start', nowMs, spec: specFor(change) });
       }
@@ -173,13 +225,24 @@ export class LeaderScript {
         this.nowMs += Math.round(Number.parseFloat(plain[0] ?? '0') * 1000);
         return [];
       case 'stop':
-        return this.apply({ tag: 'stop', nowMs, mode: plain[0] as StopMode, nonce: plain[1] ?? 'n1' });
+        return this.apply({
+          tag: 'stop',
+          nowMs,
+          mode: plain[0] as StopMode,
+          nonce: plain[1] ?? 'n1',
+        });
       case 'host-lost':
         return this.apply({ tag: 'host-lost', nowMs, index: Number(plain[0]), reason: 'reset' });
       case 'answer': {
         const tag = plain[1] as 'accepted' | 'stale-leader' | 'unknown-incarnation';
         const answer = tag === 'unknown-incarnation' ? { tag, incarnation: 'h9' } : { tag };
-        return this.apply({ tag: 'answer', nowMs, index: Number(plain[0]), sequence: Number(named['sequence'] ?? 1), answer });
+        return this.apply({
+          tag: 'answer',
+          nowMs,
+          index: Number(plain[0]),
+          sequence: Number(named['sequence'] ?? 1),
+          answer,
+        });
       }
       case 'mute':
         this.answering = false;
@@ -212,20 +275,34 @@ export class LeaderScript {
     if (this.collection === null) throw new Error('nothing is being collected');
     const id = this.collection;
     this.collection = null;
-    const outcome = how === 'fenced' ? ({ tag: 'skipped', reason: 'fenced' } as const) : ({ tag: 'collected', floor: 1, deleted: 0 } as const);
-    return this.apply({ tag: 'lineage-done', nowMs: this.nowMs, id, result: { tag: 'collect', outcome } });
+    const outcome =
+      how === 'fenced'
+        ? ({ tag: 'skipped', reason: 'fenced' } as const)
+        : ({ tag: 'collected', floor: 1, deleted: 0 } as const);
+    return this.apply({
+      tag: 'lineage-done',
+      nowMs: this.nowMs,
+      id,
+      result: { tag: 'collect', outcome },
+    });
   }
 
   #lineage({ name, plain, named }: Words): string[] {
     if (this.operation === null) throw new Error(`no workflow waits for ${name}`);
     const { id, operation } = this.operation;
     this.operation = null;
-    const result = { tag: operation.tag, outcome: outcomeOf(name, plain, named, operation) } as LineageResult;
+    const result = {
+      tag: operation.tag,
+      outcome: outcomeOf(name, plain, named, operation),
+    } as LineageResult;
     return this.apply({ tag: 'lineage-done', nowMs: this.nowMs, id, result });
   }
 }
 
-function reportOfWords({ name, plain, named }: Words, state: LeaderState): ((index: number) => HostReport) | null {
+function reportOfWords(
+  { name, plain, named }: Words,
+  state: LeaderState,
+): ((index: number) => HostReport) | null {
   const drained = plain.includes('drained');
   const epoch = Number(named['epoch'] ?? state.epoch + 1);
   switch (name) {
@@ -235,18 +312,34 @@ function reportOfWords({ name, plain, named }: Words, state: LeaderState): ((ind
       const attempt = Number(named['attempt'] ?? 1);
       const times = { alignMs: 1, snapshotMs: 2, uploadMs: 3 };
       return (index) => ({
-        tag: 'checkpointed', epoch, attempt, files: [], broadcast: [], items: itemsOf(named['items'], index), drained, ...times,
+        tag: 'checkpointed',
+        epoch,
+        attempt,
+        files: [],
+        broadcast: [],
+        items: itemsOf(named['items'], index),
+        drained,
+        ...times,
       });
     }
     case 'committed':
-      return () => ({ tag: 'committed', epoch: Number(named['epoch'] ?? state.epoch), sinks: (named['sinks'] ?? '').split(',') });
+      return () => ({
+        tag: 'committed',
+        epoch: Number(named['epoch'] ?? state.epoch),
+        sinks: (named['sinks'] ?? '').split(','),
+      });
     case 'drained':
       return () => ({ tag: 'drained' });
     case 'stopped':
       return () => ({ tag: 'stopped' });
     case 'failed': {
       const retry = plain.includes('never') ? 'never' : 'backoff';
-      const report = { code: 'SINK_FAILED', domain: 'external', retry, message: 'the sink said no' } as const;
+      const report = {
+        code: 'SINK_FAILED',
+        domain: 'external',
+        retry,
+        message: 'the sink said no',
+      } as const;
       return () => ({ tag: 'failed', report, operator: 'sink-1' });
     }
     case 'heartbeat':
@@ -256,7 +349,12 @@ function reportOfWords({ name, plain, named }: Words, state: LeaderState): ((ind
   }
 }
 
-function outcomeOf(name: string, plain: string[], named: Record<string, string>, operation: LineageOperation): unknown {
+function outcomeOf(
+  name: string,
+  plain: string[],
+  named: Record<string, string>,
+  operation: LineageOperation,
+): unknown {
   const tip = (): Tip =>
     plain.includes('new')
       ? { epoch: 0, ref: null, manifest: null, committed: true }
@@ -285,7 +383,13 @@ function outcomeOf(name: string, plain: string[], named: Record<string, string>,
     case 'begun': {
       if (operation.tag !== 'fence') throw new Error(`${operation.tag} cannot begin`);
       const { manifest } = operation.tip;
-      const change = { kind: 'fence' as const, data: manifest?.data ?? null, items: [], needsCommit: false, finished: false };
+      const change = {
+        kind: 'fence' as const,
+        data: manifest?.data ?? null,
+        items: [],
+        needsCommit: false,
+        finished: false,
+      };
       return { tag: 'begun', tip: tipOf(operation.tip.epoch + 1, 2, change) };
     }
     case 'canonical': {
@@ -302,8 +406,15 @@ function renderEffect(effect: LeaderEffect, nowMs: number): string {
   switch (effect.tag) {
     case 'persist': {
       const { phase, begun, hosts, stop, outcome } = effect.persisted;
-      const parts = [phase, effect.spec === null ? '' : 'with spec', begun ? `begun on ${hosts.join(' ')}` : ''];
-      parts.push(stop === null ? '' : `stop ${stop.mode} ${stop.nonce}`, outcome === null ? '' : renderOutcome(outcome));
+      const parts = [
+        phase,
+        effect.spec === null ? '' : 'with spec',
+        begun ? `begun on ${hosts.join(' ')}` : '',
+      ];
+      parts.push(
+        stop === null ? '' : `stop ${stop.mode} ${stop.nonce}`,
+        outcome === null ? '' : renderOutcome(outcome),
+      );
       return `persist ${parts.filter((part) => part !== '').join(', ')}`;
     }
     case 'lineage':
@@ -351,7 +462,9 @@ function renderOperation(operation: LineageOperation): string {
 function renderCommand(command: HostCommand): string {
   switch (command.tag) {
     case 'deploy':
-      return command.checkpoint === null ? 'deploy from nothing' : `deploy from epoch ${command.checkpoint.epoch} of generation ${command.checkpoint.generation}`;
+      return command.checkpoint === null
+        ? 'deploy from nothing'
+        : `deploy from epoch ${command.checkpoint.epoch} of generation ${command.checkpoint.generation}`;
     case 'begin':
       return `begin among ${(command.hosts ?? []).join(' ')}`;
     case 'adopt':
@@ -372,7 +485,8 @@ export function playScript(text: string): string {
   const script = new LeaderScript();
   const lines: string[] = [];
   for (const line of text.split('\n')) {
-    if (line.startsWith('> ')) lines.push(line, ...script.run(line.slice(2)).map((effect) => `  ${effect}`));
+    if (line.startsWith('> '))
+      lines.push(line, ...script.run(line.slice(2)).map((effect) => `  ${effect}`));
     else if (line === '' || line.startsWith('#')) lines.push(line);
   }
   return lines.join('\n');

@@ -11,12 +11,15 @@ const MIGRATIONS = resolve(import.meta.dirname, '../../migrations');
 /** An empty catalogue in memory. `beforeQuery` may throw: the statement is then not executed. */
 export function memoryCatalog(beforeQuery: (text: string) => void = () => {}): Kysely<Database> {
   const database = new DatabaseSync(':memory:');
-  for (const name of readdirSync(MIGRATIONS).toSorted()) database.exec(readFileSync(join(MIGRATIONS, name), 'utf8'));
+  for (const name of readdirSync(MIGRATIONS).toSorted())
+    database.exec(readFileSync(join(MIGRATIONS, name), 'utf8'));
   const connection: DatabaseConnection = {
     executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
       await Promise.resolve();
       beforeQuery(query.sql);
-      const rows = database.prepare(query.sql).all(...(query.parameters as (string | number | null)[]));
+      const rows = database
+        .prepare(query.sql)
+        .all(...(query.parameters as (string | number | null)[]));
       return { rows: rows.map((row) => ({ ...row })) as R[] };
     },
     streamQuery: () => {

@@ -9,7 +9,10 @@ const RUNNING = `${REDONE}\nbegun`;
 const COLLECTED = `${RUNNING}\nafter 10\ncheckpointed all epoch=7 items=a:1`;
 const SITUATIONS: Record<string, { script: string; epoch: number }> = {
   opening: { script: 'start p=2', epoch: 0 },
-  deploying: { script: 'start p=2\nopened epoch=5 generation=1 uncommitted items=a:1,b:1', epoch: 5 },
+  deploying: {
+    script: 'start p=2\nopened epoch=5 generation=1 uncommitted items=a:1,b:1',
+    epoch: 5,
+  },
   redoing: { script: DEPLOYED, epoch: 5 },
   'marking the redo': { script: `${DEPLOYED}\ncommitted 0 sinks=a\ncommitted 1 sinks=b`, epoch: 5 },
   fencing: { script: REDONE, epoch: 5 },
@@ -29,7 +32,9 @@ function at(name: string): LeaderScript {
 }
 
 function failure(script: LeaderScript): string {
-  return script.outcome?.tag === 'failed' ? script.outcome.report.code : `outcome ${script.outcome?.tag}`;
+  return script.outcome?.tag === 'failed'
+    ? script.outcome.report.code
+    : `outcome ${script.outcome?.tag}`;
 }
 
 /** Answers whatever a leader that has been stopped waits for, until it ends. */
@@ -38,11 +43,19 @@ function finish(script: LeaderScript): void {
     const { activity } = script.state;
     const { epoch } = script.state;
     if (activity.tag === 'deploying') script.run('deployed all');
-    else if (activity.tag === 'committing') for (const { sink, index } of activity.missing) script.run(`committed ${index} sinks=${sink}`);
+    else if (activity.tag === 'committing')
+      for (const { sink, index } of activity.missing)
+        script.run(`committed ${index} sinks=${sink}`);
     else if (activity.tag === 'collecting') script.run(`checkpointed all epoch=${epoch + 1}`);
     else if (activity.tag === 'stopping-hosts') script.run('stopped 0\nstopped 1');
     else if (activity.tag === 'storing') {
-      const answer = { open: 'opened epoch=5 generation=1 uncommitted items=a:1,b:1', fence: 'begun', publish: 'canonical', 'complete-commit': 'marked', collect: '' };
+      const answer = {
+        open: 'opened epoch=5 generation=1 uncommitted items=a:1,b:1',
+        fence: 'begun',
+        publish: 'canonical',
+        'complete-commit': 'marked',
+        collect: '',
+      };
       script.run(answer[activity.operation.tag]);
     }
   }
@@ -80,7 +93,10 @@ describe('a lost host', () => {
     script.run('after 9\nheartbeat 0\nafter 9\nheartbeat 0\nafter 9\nheartbeat 0');
     expect(script.outcome).toBeNull();
     script.run('after 3');
-    expect(script.outcome).toMatchObject({ tag: 'failed', report: { code: 'HOST_LOST', message: 'host 1 was lost: silent for 30000 ms' } });
+    expect(script.outcome).toMatchObject({
+      tag: 'failed',
+      report: { code: 'HOST_LOST', message: 'host 1 was lost: silent for 30000 ms' },
+    });
   });
 
   test('is not suspected by a leader whose own alarm was late', () => {
@@ -101,8 +117,13 @@ describe('a failed host', () => {
     const script = at('committing');
     script.run(`failed 1 ${retry}`);
     const wanted = retry === 'never' ? 'never' : 'backoff';
-    expect(script.outcome).toMatchObject({ tag: 'failed', report: { code: 'SINK_FAILED', retry: wanted } });
-    expect(script.status.errors).toMatchObject([{ operator: 'sink-1', subtask: 1, code: 'SINK_FAILED' }]);
+    expect(script.outcome).toMatchObject({
+      tag: 'failed',
+      report: { code: 'SINK_FAILED', retry: wanted },
+    });
+    expect(script.status.errors).toMatchObject([
+      { operator: 'sink-1', subtask: 1, code: 'SINK_FAILED' },
+    ]);
   });
 });
 
@@ -124,13 +145,16 @@ describe('a reset leader', () => {
     expect(script.sent('deploy').length).toBe(2);
   });
 
-  test.each(NAMES.filter((name) => !BEGUN.includes(name)))('deploys afresh when it was %s', (name) => {
-    const script = at(name);
-    const before = script.sent('deploy').length;
-    script.run('wake\nopened epoch=5 generation=1');
-    expect(script.sent('deploy').length).toBe(before + 2);
-    expect(script.sent('deploy').at(-1)?.envelope).toMatchObject({ leader: 'l2', host: null });
-  });
+  test.each(NAMES.filter((name) => !BEGUN.includes(name)))(
+    'deploys afresh when it was %s',
+    (name) => {
+      const script = at(name);
+      const before = script.sent('deploy').length;
+      script.run('wake\nopened epoch=5 generation=1');
+      expect(script.sent('deploy').length).toBe(before + 2);
+      expect(script.sent('deploy').at(-1)?.envelope).toMatchObject({ leader: 'l2', host: null });
+    },
+  );
 
   test('loses the generation when a host is another one by then', () => {
     const script = at('running');
@@ -140,10 +164,16 @@ describe('a reset leader', () => {
 
   test('adopts a checkpoint of its own generation without deploying', () => {
     const script = at('publishing');
-    script.run('wake\ndeployed all\nopened epoch=6 generation=2\nadopted epoch=7 generation=2 uncommitted items=a:1\ncommitted 0 sinks=a\nmarked\nbegun');
+    script.run(
+      'wake\ndeployed all\nopened epoch=6 generation=2\nadopted epoch=7 generation=2 uncommitted items=a:1\ncommitted 0 sinks=a\nmarked\nbegun',
+    );
     expect(script.state.phase).toBe('running');
     expect(script.sent('deploy').length).toBe(2);
-    expect(script.sent('settled').at(-1)?.envelope.command).toEqual({ tag: 'settled', epoch: 7, attempt: 1 });
+    expect(script.sent('settled').at(-1)?.envelope.command).toEqual({
+      tag: 'settled',
+      epoch: 7,
+      attempt: 1,
+    });
   });
 
   test.each(NAMES)('still knows that it was told to stop while %s', (name) => {
@@ -193,7 +223,10 @@ describe('a deadline', () => {
 
   test('is kept without an alarm too, by whatever comes instead', () => {
     const script = at('running');
-    expect(script.run('pass 10\nheartbeat 0').slice(0, 2)).toEqual([expect.stringContaining('send 0 barrier 7.1'), expect.stringContaining('send 1 barrier 7.1')]);
+    expect(script.run('pass 10\nheartbeat 0').slice(0, 2)).toEqual([
+      expect.stringContaining('send 0 barrier 7.1'),
+      expect.stringContaining('send 1 barrier 7.1'),
+    ]);
     for (let passed = 0; passed < 60; passed += 5) script.run('pass 5\nheartbeat 0\nheartbeat 1');
     expect(script.sent('barrier').at(-1)?.envelope.command).toMatchObject({ epoch: 7, attempt: 2 });
   });
@@ -207,7 +240,9 @@ describe('a deadline', () => {
   test('supersedes a checkpoint attempt twice and then fails the generation', () => {
     const script = at('collecting');
     for (let passed = 0; passed < 175; passed += 5) script.run('heartbeat all\nafter 5');
-    const attempts = script.sent('barrier').map(({ envelope }) => envelope.command.tag === 'barrier' && envelope.command.attempt);
+    const attempts = script
+      .sent('barrier')
+      .map(({ envelope }) => envelope.command.tag === 'barrier' && envelope.command.attempt);
     expect(attempts).toEqual([1, 1, 2, 2, 3, 3]);
     expect(script.outcome).toBeNull();
     script.run('heartbeat all\nafter 5');
@@ -278,14 +313,21 @@ describe('an immediate stop', () => {
 });
 
 describe('fencing', () => {
-  test.each(['opening', 'fencing', 'publishing'])('ends the generation silently while %s', (name) => {
-    const script = at(name);
-    const commits = script.sent('commit').length;
-    const effects = script.run('fenced');
-    expect(script.outcome).toEqual({ tag: 'fenced' });
-    expect(effects.filter((effect) => effect.startsWith('send')).every((effect) => effect.includes('stop immediate'))).toBe(true);
-    expect(script.sent('commit').length).toBe(commits);
-  });
+  test.each(['opening', 'fencing', 'publishing'])(
+    'ends the generation silently while %s',
+    (name) => {
+      const script = at(name);
+      const commits = script.sent('commit').length;
+      const effects = script.run('fenced');
+      expect(script.outcome).toEqual({ tag: 'fenced' });
+      expect(
+        effects
+          .filter((effect) => effect.startsWith('send'))
+          .every((effect) => effect.includes('stop immediate')),
+      ).toBe(true);
+      expect(script.sent('commit').length).toBe(commits);
+    },
+  );
 
   test('is also learnt by collecting garbage', () => {
     const script = at('marking');
@@ -322,26 +364,38 @@ describe('fencing', () => {
 });
 
 describe('the lineage', () => {
-  test.each(['opening', 'marking the redo', 'fencing', 'publishing', 'marking'])('is asked again when the store was silent while %s', (name) => {
-    const script = at(name);
-    const operation = script.operation?.operation;
-    expect(script.run('unavailable')).toEqual([expect.stringMatching(/^wake-at \+1000/)]);
-    script.run('after 0.5');
-    expect(script.operation).toBeNull();
-    script.run('after 0.5');
-    expect(script.operation).toMatchObject({ operation });
-  });
+  test.each(['opening', 'marking the redo', 'fencing', 'publishing', 'marking'])(
+    'is asked again when the store was silent while %s',
+    (name) => {
+      const script = at(name);
+      const operation = script.operation?.operation;
+      expect(script.run('unavailable')).toEqual([expect.stringMatching(/^wake-at \+1000/)]);
+      script.run('after 0.5');
+      expect(script.operation).toBeNull();
+      script.run('after 0.5');
+      expect(script.operation).toMatchObject({ operation });
+    },
+  );
 
-  test.each(['opening', 'fencing', 'publishing', 'marking'])('that is broken needs a human while %s', (name) => {
-    const script = at(name);
-    script.run('broken');
-    expect(script.outcome).toMatchObject({ tag: 'failed', report: { code: 'LINEAGE_BROKEN', retry: 'never' } });
-  });
+  test.each(['opening', 'fencing', 'publishing', 'marking'])(
+    'that is broken needs a human while %s',
+    (name) => {
+      const script = at(name);
+      script.run('broken');
+      expect(script.outcome).toMatchObject({
+        tag: 'failed',
+        report: { code: 'LINEAGE_BROKEN', retry: 'never' },
+      });
+    },
+  );
 
   test('that gave the epoch to another while it is ours costs the generation', () => {
     const script = at('publishing');
     script.run('lost-while-mine epoch=7');
-    expect(script.outcome).toMatchObject({ tag: 'failed', report: { code: 'INTERNAL', retry: 'backoff' } });
+    expect(script.outcome).toMatchObject({
+      tag: 'failed',
+      report: { code: 'INTERNAL', retry: 'backoff' },
+    });
   });
 });
 
@@ -355,7 +409,9 @@ describe('stale and repeated messages', () => {
 
   test('a lower attempt, another epoch and a second report do not count', () => {
     const script = at('collecting');
-    script.run('checkpointed 0 epoch=7\ncheckpointed 0 epoch=7\ncheckpointed 1 epoch=6\ncheckpointed 1 epoch=7 attempt=2\ncheckpointed 1 epoch=7 attempt=0');
+    script.run(
+      'checkpointed 0 epoch=7\ncheckpointed 0 epoch=7\ncheckpointed 1 epoch=6\ncheckpointed 1 epoch=7 attempt=2\ncheckpointed 1 epoch=7 attempt=0',
+    );
     expect(script.state.activity.tag).toBe('collecting');
     script.run('checkpointed 1 epoch=7');
     expect(script.state.activity.tag).toBe('storing');
@@ -363,13 +419,20 @@ describe('stale and repeated messages', () => {
 
   test('a repeated acknowledgement, one of another host and one of another epoch do not count', () => {
     const script = at('redoing');
-    script.run('committed 1 sinks=a\ncommitted 0 sinks=a epoch=4\ncommitted 0 sinks=b\ncommitted 1 sinks=b\ncommitted 1 sinks=b');
-    expect(script.state.activity).toMatchObject({ tag: 'committing', missing: [{ sink: 'a', index: 0 }] });
+    script.run(
+      'committed 1 sinks=a\ncommitted 0 sinks=a epoch=4\ncommitted 0 sinks=b\ncommitted 1 sinks=b\ncommitted 1 sinks=b',
+    );
+    expect(script.state.activity).toMatchObject({
+      tag: 'committing',
+      missing: [{ sink: 'a', index: 0 }],
+    });
   });
 
   test('a repeated `deployed` does not stand for a second deployment', () => {
     const script = at('deploying');
-    script.run('deployed 0 sequence=100\ndeployed 1 sequence=200\ncommitted 0 sinks=a\ncommitted 1 sinks=b\nmarked\nadopted epoch=6 generation=1');
+    script.run(
+      'deployed 0 sequence=100\ndeployed 1 sequence=200\ncommitted 0 sinks=a\ncommitted 1 sinks=b\nmarked\nadopted epoch=6 generation=1',
+    );
     script.run('deployed 0 sequence=100\ndeployed 1 sequence=200');
     expect(script.state.phase).toBe('deploying');
     script.run('deployed 0 sequence=101\ndeployed 1 sequence=201');
@@ -387,9 +450,15 @@ describe('bounded input', () => {
   test('is final only from a barrier that was sent after every host had drained', () => {
     const script = at('collecting');
     script.run('drained 0\ndrained 1\ncheckpointed all epoch=7 drained');
-    expect(script.operation?.operation).toMatchObject({ tag: 'publish', draft: { finished: false } });
+    expect(script.operation?.operation).toMatchObject({
+      tag: 'publish',
+      draft: { finished: false },
+    });
     script.run('canonical\ncheckpointed all epoch=8 drained');
-    expect(script.operation?.operation).toMatchObject({ tag: 'publish', draft: { finished: true } });
+    expect(script.operation?.operation).toMatchObject({
+      tag: 'publish',
+      draft: { finished: true },
+    });
     script.run('canonical');
     expect(script.outcome).toEqual({ tag: 'finished', epoch: 8 });
   });
@@ -403,7 +472,9 @@ describe('bounded input', () => {
 
   test('that was finished but not committed is redone first', () => {
     const script = new LeaderScript();
-    script.run('start p=2\nopened epoch=5 generation=1 finished uncommitted items=a:1\ndeployed all\ncommitted 0 sinks=a');
+    script.run(
+      'start p=2\nopened epoch=5 generation=1 finished uncommitted items=a:1\ndeployed all\ncommitted 0 sinks=a',
+    );
     expect(script.outcome).toBeNull();
     script.run('marked');
     expect(script.outcome).toEqual({ tag: 'finished', epoch: 5 });
@@ -429,7 +500,11 @@ describe('a reset of state', () => {
     script.run('start p=1 reset reset-from=2\nopened epoch=9 generation=1 finished\ndeployed 0');
     expect(script.operation?.operation).toMatchObject({ tag: 'fence', options: { reset: true } });
     script.run('begun\ndeployed 0');
-    expect(script.operation?.operation).toMatchObject({ tag: 'fence', tip: { epoch: 10 }, options: { reset: false } });
+    expect(script.operation?.operation).toMatchObject({
+      tag: 'fence',
+      tip: { epoch: 10 },
+      options: { reset: false },
+    });
     script.run('begun\nafter 10');
     expect(script.sent('barrier')[0]?.envelope.command).toMatchObject({ epoch: 12 });
   });
@@ -439,11 +514,24 @@ describe('status', () => {
   test('shows the running checkpoint and remembers finished ones', () => {
     const script = at('collecting');
     script.run('checkpointed 0 epoch=7');
-    expect(script.status.checkpoint).toMatchObject({ epoch: 7, kind: 'scheduled', alignedMs: null, hosts: [{ index: 0 }] });
+    expect(script.status.checkpoint).toMatchObject({
+      epoch: 7,
+      kind: 'scheduled',
+      alignedMs: null,
+      hosts: [{ index: 0 }],
+    });
     script.run('checkpointed 1 epoch=7\ncanonical');
     expect(script.status.checkpoint).toBeNull();
-    expect(script.status.recent).toMatchObject([{ epoch: 7, alignedMs: 10_000, publishedMs: 10_000, committedMs: 10_000 }]);
-    expect(script.status).toMatchObject({ generation: 2, phase: 'running', epoch: 7, committedEpoch: 7, runningSinceMs: 0 });
+    expect(script.status.recent).toMatchObject([
+      { epoch: 7, alignedMs: 10_000, publishedMs: 10_000, committedMs: 10_000 },
+    ]);
+    expect(script.status).toMatchObject({
+      generation: 2,
+      phase: 'running',
+      epoch: 7,
+      committedEpoch: 7,
+      runningSinceMs: 0,
+    });
   });
 
   test('is plain JSON', () => {

@@ -41,7 +41,9 @@ const BASE_MS = Date.UTC(2026, 0, 1);
 function rowsOf(seed: string, count: number): Row[] {
   const prng = new Prng(seed);
   return Array.from({ length: count }, (_, index) => ({
-    ts: new Date(BASE_MS + index * 50 - (prng.chance(0.02) ? 60_000 : prng.below(2_000))).toISOString().replace('Z', ''),
+    ts: new Date(BASE_MS + index * 50 - (prng.chance(0.02) ? 60_000 : prng.below(2_000)))
+      .toISOString()
+      .replace('Z', ''),
     k: `key-${prng.below(9)}`,
     v: prng.below(1_000) - 300,
   }));
@@ -66,7 +68,12 @@ function expected(rows: readonly Row[]): string[] {
   return [...groups.values()].map((group) => JSON.stringify(group)).sort();
 }
 
-function clusterOf(sql: string, seed: string, rows: readonly Row[], parallelism: number): SimulatedCluster {
+function clusterOf(
+  sql: string,
+  seed: string,
+  rows: readonly Row[],
+  parallelism: number,
+): SimulatedCluster {
   const planned = planSql(sql, DECLARATIONS, { defaultSink: 'preview' });
   if (planned.graph === null) throw new Error(JSON.stringify(planned.errors));
   return new SimulatedCluster({
@@ -88,7 +95,10 @@ describe('a windowed pipeline', () => {
     expect(cluster.rows().sort()).toEqual(expected(rows));
   });
 
-  const seeds = Array.from({ length: Number(process.env['SEEDS'] ?? 60) }, (_, index) => `faults-${index}`);
+  const seeds = Array.from(
+    { length: Number(process.env['SEEDS'] ?? 60) },
+    (_, index) => `faults-${index}`,
+  );
   test.each(seeds)('commits each row once under crashes and split brains, seed %s', (seed) => {
     const prng = new Prng(seed);
     const rows = rowsOf(seed, 1_500);
@@ -104,29 +114,37 @@ describe('a windowed pipeline', () => {
       else cluster.crashHost(prng.below(cluster.parallelism));
     }
     const outcome = cluster.runToOutcome();
-    if (process.env['TRACE'] !== undefined) console.log(`${seed}\n${cluster.trace.join('\n')}`);
+    if (process.env['TRACE'] !== undefined)
+      process.stdout.write(`${seed}\n${cluster.trace.join('\n')}`);
     expect(outcome.tag, `seed ${seed}\n${cluster.trace.join('\n')}`).toBe('finished');
-    expect(cluster.rows().sort(), `seed ${seed}\n${cluster.trace.join('\n')}`).toEqual(expected(rows));
+    expect(cluster.rows().sort(), `seed ${seed}\n${cluster.trace.join('\n')}`).toEqual(
+      expected(rows),
+    );
   });
 
-  test.each(seeds.slice(0, 30))('aligns barriers of several readers under crashes, seed %s', (seed) => {
-    const run = (parallelism: number, faulty: boolean): string[] => {
-      const prng = new Prng(seed);
-      const cluster = clusterOf(PARTITIONED, seed, [], parallelism);
-      cluster.startGeneration('created');
-      for (let fault = 0; faulty && fault < 4; fault++) {
-        cluster.runFor(100 + prng.below(400));
-        if (prng.chance(0.3)) cluster.crashLeader();
-        else cluster.crashHost(prng.below(cluster.parallelism));
-        if (prng.chance(0.3)) cluster.parallelism = 1 + prng.below(4);
-      }
-      expect(cluster.runToOutcome().tag, `seed ${seed}\n${cluster.trace.join('\n')}`).toBe('finished');
-      return cluster.rows().sort();
-    };
-    const quiet = run(1, false);
-    expect(quiet.length).toBeGreaterThan(50);
-    expect(run(3, true), `seed ${seed}`).toEqual(quiet);
-  });
+  test.each(seeds.slice(0, 30))(
+    'aligns barriers of several readers under crashes, seed %s',
+    (seed) => {
+      const run = (parallelism: number, faulty: boolean): string[] => {
+        const prng = new Prng(seed);
+        const cluster = clusterOf(PARTITIONED, seed, [], parallelism);
+        cluster.startGeneration('created');
+        for (let fault = 0; faulty && fault < 4; fault++) {
+          cluster.runFor(100 + prng.below(400));
+          if (prng.chance(0.3)) cluster.crashLeader();
+          else cluster.crashHost(prng.below(cluster.parallelism));
+          if (prng.chance(0.3)) cluster.parallelism = 1 + prng.below(4);
+        }
+        expect(cluster.runToOutcome().tag, `seed ${seed}\n${cluster.trace.join('\n')}`).toBe(
+          'finished',
+        );
+        return cluster.rows().sort();
+      };
+      const quiet = run(1, false);
+      expect(quiet.length).toBeGreaterThan(50);
+      expect(run(3, true), `seed ${seed}`).toEqual(quiet);
+    },
+  );
 
   test('the same seed gives the same trace', () => {
     const traces = [0, 1].map(() => {
@@ -145,9 +163,17 @@ describe('a windowed pipeline', () => {
     const cluster = clusterOf(SQL, 'stacked', rows, 2);
     cluster.startGeneration('created');
     expect(cluster.runToOutcome().tag).toBe('finished');
-    const onTime = rows.filter(({ ts }, index) => Date.parse(`${ts}Z`) > BASE_MS + index * 50 - 10_000);
-    const distinct = new Set(onTime.filter(({ v }) => v % 7 !== 0).map(({ ts, k, v }) => `${k} ${Math.floor(Date.parse(`${ts}Z`) / 10_000)} ${v}`));
-    const counted = cluster.rows().reduce((sum, line) => sum + (JSON.parse(line) as { n: number }).n, 0);
+    const onTime = rows.filter(
+      ({ ts }, index) => Date.parse(`${ts}Z`) > BASE_MS + index * 50 - 10_000,
+    );
+    const distinct = new Set(
+      onTime
+        .filter(({ v }) => v % 7 !== 0)
+        .map(({ ts, k, v }) => `${k} ${Math.floor(Date.parse(`${ts}Z`) / 10_000)} ${v}`),
+    );
+    const counted = cluster
+      .rows()
+      .reduce((sum, line) => sum + (JSON.parse(line) as { n: number }).n, 0);
     expect(counted).toBe(distinct.size);
   });
 });

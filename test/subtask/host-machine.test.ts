@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { must } from '../../src/base/assert.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
-import type { CommandEnvelope, GenerationSpec, HostCommand, RuntimeSettings } from '../../src/protocol/messages.ts';
+import type {
+  CommandEnvelope,
+  GenerationSpec,
+  HostCommand,
+  RuntimeSettings,
+} from '../../src/protocol/messages.ts';
 import type { HostEffect, HostStep } from '../../src/subtask/host-events.ts';
 import { HostMachine } from '../../src/subtask/host-machine.ts';
 import { TEST_SETTINGS } from '../harness/cluster.ts';
@@ -33,18 +38,36 @@ function specOf(parallelism: number, settings: Partial<RuntimeSettings> = {}): G
 
 let sequence = 0;
 
-function command(machine: HostMachine, body: HostCommand, change: Partial<CommandEnvelope> = {}): HostStep {
-  const envelope: CommandEnvelope = { pipelineId: 'pl', generation: 4, leader: 'L1', host: 'H', sequence: sequence++, command: body, ...change };
+function command(
+  machine: HostMachine,
+  body: HostCommand,
+  change: Partial<CommandEnvelope> = {},
+): HostStep {
+  const envelope: CommandEnvelope = {
+    pipelineId: 'pl',
+    generation: 4,
+    leader: 'L1',
+    host: 'H',
+    sequence: sequence++,
+    command: body,
+    ...change,
+  };
   return machine.handle({ tag: 'command', envelope, requestId: 1 }, 1_000);
 }
 
-const answerOf = (step: HostStep): unknown => step.effects.flatMap((effect) => (effect.tag === 'answer' ? [effect.answer.tag] : []))[0];
+const answerOf = (step: HostStep): unknown =>
+  step.effects.flatMap((effect) => (effect.tag === 'answer' ? [effect.answer.tag] : []))[0];
 
-const reportsOf = (step: HostStep): string[] => step.effects.flatMap((effect) => (effect.tag === 'report' ? [effect.report.tag] : []));
+const reportsOf = (step: HostStep): string[] =>
+  step.effects.flatMap((effect) => (effect.tag === 'report' ? [effect.report.tag] : []));
 
 function deployed(parallelism = 1, settings: Partial<RuntimeSettings> = {}): HostMachine {
   const machine = new HostMachine('H');
-  const step = command(machine, { tag: 'deploy', spec: specOf(parallelism, settings), index: 0, checkpoint: null }, { host: null });
+  const step = command(
+    machine,
+    { tag: 'deploy', spec: specOf(parallelism, settings), index: 0, checkpoint: null },
+    { host: null },
+  );
   expect(answerOf(step)).toBe('accepted');
   expect(reportsOf(step)).toContain('deployed');
   return machine;
@@ -56,7 +79,10 @@ const delivery = (fromHost: string, first: number): Parameters<HostMachine['hand
   delivery: {
     pipelineId: 'pl',
     generation: 4,
-    edge: must(specOf(2).graph.edges.find((edge) => edge.kind === 'shuffle'), 'shuffle edge').id,
+    edge: must(
+      specOf(2).graph.edges.find((edge) => edge.kind === 'shuffle'),
+      'shuffle edge',
+    ).id,
     from: 1,
     to: 0,
     fromHost,
@@ -75,17 +101,25 @@ describe('who may command a host', () => {
 
   test('a command for another incarnation or generation has no effect', () => {
     const machine = deployed();
-    expect(answerOf(command(machine, { tag: 'begin' }, { host: 'old' }))).toBe('unknown-incarnation');
-    expect(answerOf(command(machine, { tag: 'begin' }, { generation: 5 }))).toBe('unknown-incarnation');
+    expect(answerOf(command(machine, { tag: 'begin' }, { host: 'old' }))).toBe(
+      'unknown-incarnation',
+    );
+    expect(answerOf(command(machine, { tag: 'begin' }, { generation: 5 }))).toBe(
+      'unknown-incarnation',
+    );
     expect(machine.phase).toBe('ready');
   });
 
   test('only the leader it follows is obeyed, and a resumed leader is followed once it adopts', () => {
     const machine = deployed();
     expect(answerOf(command(machine, { tag: 'begin' }, { leader: 'L2' }))).toBe('stale-leader');
-    expect(reportsOf(command(machine, { tag: 'adopt', drained: false }, { leader: 'L2' }))).toContain('deployed');
+    expect(
+      reportsOf(command(machine, { tag: 'adopt', drained: false }, { leader: 'L2' })),
+    ).toContain('deployed');
     expect(answerOf(command(machine, { tag: 'begin' }, { leader: 'L2' }))).toBe('accepted');
-    expect(answerOf(command(machine, { tag: 'stop', mode: 'immediate' }, { leader: 'L1' }))).toBe('stale-leader');
+    expect(answerOf(command(machine, { tag: 'stop', mode: 'immediate' }, { leader: 'L1' }))).toBe(
+      'stale-leader',
+    );
     expect(machine.phase).toBe('running');
   });
 
@@ -93,7 +127,9 @@ describe('who may command a host', () => {
     const machine = deployed();
     expect(reportsOf(command(machine, { tag: 'stop', mode: 'immediate' }))).toEqual(['stopped']);
     expect(answerOf(command(machine, { tag: 'stop', mode: 'immediate' }))).toBe('accepted');
-    expect(answerOf(command(machine, { tag: 'adopt', drained: false }))).toBe('unknown-incarnation');
+    expect(answerOf(command(machine, { tag: 'adopt', drained: false }))).toBe(
+      'unknown-incarnation',
+    );
   });
 });
 
@@ -117,7 +153,9 @@ describe('what a host takes from other hosts', () => {
   test('a peer that is not the one the leader names fails the generation', () => {
     const machine = deployed(2);
     machine.handle(delivery('P', 0), 1_000);
-    expect(reportsOf(command(machine, { tag: 'begin', hosts: ['H', 'other'] }))).toEqual(['failed']);
+    expect(reportsOf(command(machine, { tag: 'begin', hosts: ['H', 'other'] }))).toEqual([
+      'failed',
+    ]);
   });
 });
 
@@ -128,7 +166,9 @@ describe('how a host fails', () => {
     const failures: HostEffect[] = [];
     for (let at = 2_000; at < 20_000 && failures.length === 0; at += 200) {
       const { effects } = machine.handle({ tag: 'run' }, at);
-      failures.push(...effects.filter((effect) => effect.tag === 'report' && effect.report.tag === 'failed'));
+      failures.push(
+        ...effects.filter((effect) => effect.tag === 'report' && effect.report.tag === 'failed'),
+      );
     }
     const [failure] = failures;
     if (failure?.tag !== 'report' || failure.report.tag !== 'failed') throw new Error('no failure');
@@ -145,8 +185,15 @@ describe('how a host fails', () => {
     const step = command(machine, { tag: 'barrier', epoch: 2, attempt: 1, stopping: false });
     const put = step.effects.find((effect) => effect.tag === 'put-file');
     if (put?.tag !== 'put-file') throw new Error('no state file');
-    const report = { code: 'STORE_FAILED', domain: 'external', retry: 'backoff', message: 'no' } as const;
-    expect(reportsOf(machine.handle({ tag: 'effect-failed', requestId: put.requestId, report }, 2_000))).toEqual(['failed']);
+    const report = {
+      code: 'STORE_FAILED',
+      domain: 'external',
+      retry: 'backoff',
+      message: 'no',
+    } as const;
+    expect(
+      reportsOf(machine.handle({ tag: 'effect-failed', requestId: put.requestId, report }, 2_000)),
+    ).toEqual(['failed']);
     expect(machine.handle({ tag: 'run' }, 3_000)).toMatchObject({ effects: [], busy: false });
   });
 
@@ -160,6 +207,8 @@ describe('how a host fails', () => {
     const put = cut.effects.find((effect) => effect.tag === 'put-file');
     if (put?.tag !== 'put-file') throw new Error('no state file');
     expect(reportsOf(machine.handle({ tag: 'run' }, 2_010))).not.toContain('checkpointed');
-    expect(reportsOf(machine.handle({ tag: 'file-put', requestId: put.requestId }, 2_020))).toContain('checkpointed');
+    expect(
+      reportsOf(machine.handle({ tag: 'file-put', requestId: put.requestId }, 2_020)),
+    ).toContain('checkpointed');
   });
 });

@@ -34,7 +34,11 @@ const ROWS = [
 ];
 
 const show = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown)), 1);
+  JSON.stringify(
+    value,
+    (_, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown)),
+    1,
+  );
 
 /** The text of a stored object. */
 const stored = (cluster: SimulatedCluster, key: string): string =>
@@ -43,7 +47,10 @@ const stored = (cluster: SimulatedCluster, key: string): string =>
 function stateOf(cluster: SimulatedCluster, manifest: CheckpointManifest): string {
   return manifest.files
     .map((file) => {
-      const table = decodeStateTable(must(cluster.store.objects.get(file.key), file.key).body, { lower: 0, upper: HASH_SPACE });
+      const table = decodeStateTable(must(cluster.store.objects.get(file.key), file.key).body, {
+        lower: 0,
+        upper: HASH_SPACE,
+      });
       const batch = { rows: table.rows, columns: table.columns, eventTime: null, retract: null };
       return `${file.operator} ${file.table} subtask ${file.subtask}\n${rowsOf(batch, table.schema).map(show).join('\n')}`;
     })
@@ -61,8 +68,13 @@ test('one query from SQL text to commit', () => {
   const graph = must(plan.graph, JSON.stringify(plan.errors));
   part('3 LogicalPlan', plan.logical);
   part('4 PhysicalGraph at parallelism 2', plan.physical);
-  const stages = stagesOf(graph, 2).map((stage) => `stage ${stage.index}: ${stage.operators.join(' → ')}`);
-  part('5 stages and assignment', `${stages.join('\n')}\n${assignSubtasks(graph, 2).map(show).join('\n')}`);
+  const stages = stagesOf(graph, 2).map(
+    (stage) => `stage ${stage.index}: ${stage.operators.join(' → ')}`,
+  );
+  part(
+    '5 stages and assignment',
+    `${stages.join('\n')}\n${assignSubtasks(graph, 2).map(show).join('\n')}`,
+  );
 
   const cluster = new SimulatedCluster({
     seed: 'walk',
@@ -79,16 +91,26 @@ test('one query from SQL text to commit', () => {
   const records = cluster.store.keys().filter((key) => key.endsWith('.record'));
   const checkpoints = records.map((key) => {
     const record = JSON.parse(stored(cluster, key)) as { checkpoint: { ref: string } };
-    return { key, ref: record.checkpoint.ref, manifest: JSON.parse(stored(cluster, record.checkpoint.ref)) as CheckpointManifest };
+    return {
+      key,
+      ref: record.checkpoint.ref,
+      manifest: JSON.parse(stored(cluster, record.checkpoint.ref)) as CheckpointManifest,
+    };
   });
-  const withState = must(checkpoints.find(({ manifest }) => manifest.files.length > 0), 'a checkpoint with state');
+  const withState = must(
+    checkpoints.find(({ manifest }) => manifest.files.length > 0),
+    'a checkpoint with state',
+  );
   part('6 input rows', ROWS.map((row) => JSON.stringify(row)).join('\n'));
   part('7 state in the first checkpoint that has some', stateOf(cluster, withState.manifest));
   part('8 its CheckpointManifest', show(withState.manifest));
   part('9 its EpochRecord', show(JSON.parse(stored(cluster, withState.key))));
   const markers = cluster.store.keys().filter((key) => key.endsWith('committed.json'));
   part('10 CommittedMarkers', markers.map((key) => `${key}\n${stored(cluster, key)}`).join('\n'));
-  part('11 committed output', cluster.committed.map(({ key, text }) => `${key}\n${text}`).join('\n'));
+  part(
+    '11 committed output',
+    cluster.committed.map(({ key, text }) => `${key}\n${text}`).join('\n'),
+  );
   part('12 what happened', cluster.trace.join('\n'));
   expectGolden('../walk', 'walk.txt', parts.join('\n'));
 });

@@ -1,0 +1,125 @@
+/**
+ * The checkpoints of one host: from the barrier over the cuts of its stages and their uploads to the
+ * report, and on to what a settled checkpoint lets go.
+ *
+ * Place in the walk: stage 7. Invariants: INV-45 a checkpoint is reported only when every state file and
+ * every staged sink object it names has been stored; a higher barrier supersedes the one under way.
+ */
+import { must } from '../base/assert.ts';
+import { type BarrierId, isHigher } from '../checkpoint/barrier-aligner.ts';
+import { LineagePaths } from '../lineage/paths.ts';
+import type { GenerationSpec, HostReport } from '../protocol/messages.ts';
+import { CheckpointTask, type LogPosition } from './checkpoint-task.ts';
+import { cutStage } from './cut-stage.ts';
+import type { StageRuntime } from './stage-runtime.ts';
+import type { Subtasks } from './subtasks.ts';
+
+export type CheckpointPort = {
+  spec: GenerationSpec;
+  index: number;
+  incarnation: string;
+  /** Nonce of the leader the host follows now: part of the names of state files. */
+  leader(): string;
+  /** Stores a state file; the answer comes as `uploaded` with the id returned. */
+  upload(key: (requestId: number) => string, bytes: Uint8Array): { requestId: number; key: string };
+};
+
+export class HostCheckpoints {
+  readonly #subtasks: Subtasks;
+  readonly #port: CheckpointPort;
+  #task: CheckpointTask | null = null;
+  /** Reported and not yet settled. */
+  #reported: CheckpointTask[] = [];
+
+  constructor(subtasks: Subtasks, port: CheckpointPort) {
+    this.#subtasks = subtasks;
+    this.#port = port;
+  }
+
+  /** The leader began `barrier`: cuts every stage that needs to wait for nothing; whether there was one. */
+  begin(barrier: BarrierId, nowMs: number): boolean {
+    if (!this.#open(barrier, nowMs)) return false;
+    const aligned = this.#subtasks.stages.filter((stage) => stage.announce(barrier));
+    for (const stage of aligned) this.cut(stage, nowMs);
+    return aligned.length > 0;
+  }
+
+  /** Takes the snapshot of a stage whose inputs are aligned and lets it go on. */
+  cut(stage: StageRuntime, nowMs: number): void {
+    const barrier = must(stage.aligning, 'barrier under alignment');
+    const wanted = this.#open(barrier, nowMs);
+    const cut = cutStage(stage, barrier, this.#port.index, this.#subtasks);
+    stage.finishBarrier();
+    const task = this.#task;
+    if (!wanted || task === null) return;
+    task.broadcast.push(...cut.broadcast);
+    task.positions.push(...cut.positions);
+    const { spec, index, incarnation } = this.#port;
+    const paths = new LineagePaths(spec.pipelineId, spec.jobId);
+    for (const { file, bytes } of cut.files) {
+      const nameOf = (requestId: number): string =>
+        paths.file(
+          spec.generation,
+          this.#port.leader(),
+          barrier.epoch,
+          file.operator,
+          file.table,
+          index,
+          `${incarnation}-${barrier.attempt}-${requestId}`,
+        );
+      const { requestId, key } = this.#port.upload(nameOf, bytes);
+      task.uploading(requestId, { ...file, key });
+    }
+    task.stageCut(stage.stage.index, nowMs);
+  }
+
+  uploaded(requestId: number): void {
+    this.#task?.uploaded(requestId);
+  }
+
+  cutTook(ms: number): void {
+    if (this.#task !== null) this.#task.snapshotMs += ms;
+  }
+
+  /** The report of the checkpoint under way, once everything it names is stored; null before and after. */
+  report(drained: boolean, nowMs: number): HostReport | null {
+    const task = this.#task;
+    if (task === null || task.reported || !task.complete) return null;
+    const { sinks } = this.#subtasks;
+    if (!sinks.every((sink) => sink.ready(task.barrier))) return null;
+    task.reported = true;
+    this.#reported.push(task);
+    const cutMs = task.cutMs ?? nowMs;
+    return {
+      tag: 'checkpointed',
+      ...task.barrier,
+      files: task.files,
+      broadcast: task.broadcast,
+      items: sinks.flatMap((sink) => sink.items(task.barrier)),
+      drained,
+      alignMs: cutMs - task.startedMs,
+      snapshotMs: task.snapshotMs,
+      uploadMs: nowMs - cutMs,
+    };
+  }
+
+  /** Forgets what the settled checkpoint held; its log positions, which will not be read before again. */
+  settle(barrier: BarrierId): LogPosition[] {
+    for (const sink of this.#subtasks.sinks) sink.settle(barrier);
+    const settled = this.#reported.filter(
+      (task) => task.barrier.epoch === barrier.epoch && task.barrier.attempt === barrier.attempt,
+    );
+    this.#reported = this.#reported.filter((task) => task.barrier.epoch > barrier.epoch);
+    return settled.flatMap((task) => task.positions);
+  }
+
+  /** Opens the task of `barrier`; false when a higher one is known or this one is done. */
+  #open(barrier: BarrierId, nowMs: number): boolean {
+    const current = this.#task;
+    if (current !== null && isHigher(current.barrier, barrier)) return false;
+    if (current !== null && !isHigher(barrier, current.barrier)) return !current.reported;
+    const stages = this.#subtasks.stages.map((stage) => stage.stage.index);
+    this.#task = new CheckpointTask(barrier, nowMs, stages);
+    return true;
+  }
+}
