@@ -26,18 +26,34 @@ const keyOf = (index: number): string => `key-${String(index).padStart(60, '0')}
 
 const rowsFrom = (from: number, count: number): string =>
   Array.from({ length: count }, (_, index) =>
-    JSON.stringify({ ts: new Date(EVENTS_START_MS + 1).toISOString(), k: keyOf(from + index), v: from + index }),
+    JSON.stringify({
+      ts: new Date(EVENTS_START_MS + 1).toISOString(),
+      k: keyOf(from + index),
+      v: from + index,
+    }),
   ).join('\n');
 
-async function checkpointsOf(instance: Instance, pipelineId: string, jobId: string): Promise<Checkpoint[]> {
-  const { data } = await instance.getJson<{ data: Checkpoint[] }>(`/api/v1/pipelines/${pipelineId}/jobs/${jobId}/checkpoints`);
+async function checkpointsOf(
+  instance: Instance,
+  pipelineId: string,
+  jobId: string,
+): Promise<Checkpoint[]> {
+  const { data } = await instance.getJson<{ data: Checkpoint[] }>(
+    `/api/v1/pipelines/${pipelineId}/jobs/${jobId}/checkpoints`,
+  );
   return data.toSorted((left, right) => left.epoch - right.epoch);
 }
 
 /** Adds keys until a checkpoint holds the wanted bytes; answers its epoch. */
 async function fill(instance: Instance, pipelineId: string, jobId: string): Promise<Checkpoint> {
   for (let keys = 0; keys < KEYS_MAX; keys += BATCH_KEYS) {
-    await instance.send(pipelineId, 'events', rowsFrom(keys, BATCH_KEYS), BATCH_KEYS, `fill-${keys}`);
+    await instance.send(
+      pipelineId,
+      'events',
+      rowsFrom(keys, BATCH_KEYS),
+      BATCH_KEYS,
+      `fill-${keys}`,
+    );
     const { epoch } = (await checkpointsOf(instance, pipelineId, jobId)).at(-1) ?? { epoch: 0 };
     const deadline = performance.now() + WAIT_MS;
     // Two epochs on: the second began after these rows were stored.
@@ -58,14 +74,23 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
   const instance = await Instance.start();
   try {
     const pipeline = await instance.create(QUERY, 1_000);
-    const { id: jobId } = await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
+    const { id: jobId } = await instance.untilJob(
+      pipeline.id,
+      (job) => job.state === 'Running',
+      30_000,
+    );
     const full = await fill(instance, pipeline.id, jobId);
     bytes = full.bytes;
     const seen = new Set([full.epoch]);
     for (let request = 0; values.length < runs; request++) {
       await instance.send(pipeline.id, 'events', rowsFrom(request, 10), 10, `change-${request}`);
-      for (const { epoch, start_time, finish_time, bytes: size } of await checkpointsOf(instance, pipeline.id, jobId)) {
-        if (seen.has(epoch) || epoch < full.epoch || finish_time === null || values.length === runs) continue;
+      for (const { epoch, start_time, finish_time, bytes: size } of await checkpointsOf(
+        instance,
+        pipeline.id,
+        jobId,
+      )) {
+        if (seen.has(epoch) || epoch < full.epoch || finish_time === null || values.length === runs)
+          continue;
         seen.add(epoch);
         values.push((finish_time - start_time) / 1000);
         log(`epoch ${epoch}: ${Math.round(values.at(-1) ?? 0)} ms, ${size} bytes`);

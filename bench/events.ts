@@ -17,7 +17,9 @@ export function eventLines(options: EventOptions, from: number, count: number): 
   for (let index = from; index < from + count; index++) {
     const ts = new Date(EVENTS_START_MS + Math.floor(index * options.stepMs)).toISOString();
     const value = prng.below(1_000_000) / 100;
-    lines.push(`{"ts":"${ts}","k":"key-${prng.below(options.keys)}","v":${prng.below(10_000)},"x":${value}}`);
+    lines.push(
+      `{"ts":"${ts}","k":"key-${prng.below(options.keys)}","v":${prng.below(10_000)},"x":${value}}`,
+    );
   }
   return lines.join('\n');
 }

@@ -38,7 +38,12 @@ function requestsOf(rows: number): Request[] {
   });
 }
 
-async function sendAll(instance: Instance, pipelineId: string, requests: readonly Request[], rows: number): Promise<void> {
+async function sendAll(
+  instance: Instance,
+  pipelineId: string,
+  requests: readonly Request[],
+  rows: number,
+): Promise<void> {
   // Senders overtake each other by a few batches, 5 s of event time each: the watermark waits for 60 s.
   let next = 0;
   const sender = async (): Promise<void> => {
@@ -48,7 +53,13 @@ async function sendAll(instance: Instance, pipelineId: string, requests: readonl
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, sender));
-  await instance.send(pipelineId, 'events', markerLine(EVENTS_START_MS + rows * STEP_MS + 120_000), 1, 'marker');
+  await instance.send(
+    pipelineId,
+    'events',
+    markerLine(EVENTS_START_MS + rows * STEP_MS + 120_000),
+    1,
+    'marker',
+  );
 }
 
 /** Rows in every window: what the committed counts must add up to. */
@@ -60,12 +71,18 @@ async function untilAllCommitted(instance: Instance, path: string, rows: number)
     const counted = lines.reduce((sum, line) => sum + (JSON.parse(line) as { n: number }).n, 0);
     if (counted === rows) return;
     if (counted > rows) throw new Error(`${counted} rows were counted, ${rows} were sent`);
-    if (performance.now() > deadline) throw new Error(`only ${counted} of ${rows} rows were counted`);
+    if (performance.now() > deadline)
+      throw new Error(`only ${counted} of ${rows} rows were counted`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-async function drained(instance: Instance, requests: readonly Request[], rows: number, path: string): Promise<number> {
+async function drained(
+  instance: Instance,
+  requests: readonly Request[],
+  rows: number,
+  path: string,
+): Promise<number> {
   const pipeline = await instance.create(query(path), 1_000);
   await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
   await instance.api.patch(pipeline.id, { stop: 'checkpoint' });
@@ -79,7 +96,12 @@ async function drained(instance: Instance, requests: readonly Request[], rows: n
   return rows / seconds;
 }
 
-async function endToEnd(instance: Instance, requests: readonly Request[], rows: number, path: string): Promise<number> {
+async function endToEnd(
+  instance: Instance,
+  requests: readonly Request[],
+  rows: number,
+  path: string,
+): Promise<number> {
   const pipeline = await instance.create(query(path), 1_000);
   await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
   const began = performance.now();
@@ -100,15 +122,27 @@ async function run({ rows: given, runs, log }: BenchOptions): Promise<Measuremen
     for (let index = 0; index < runs; index++) {
       drainedRates.push(await drained(instance, requests, rows, `drained-${index}`));
       postedRates.push(await endToEnd(instance, requests, rows, `posted-${index}`));
-      log(`run ${index + 1}: drained ${Math.round(drainedRates.at(-1) ?? 0)}, posted ${Math.round(postedRates.at(-1) ?? 0)} rows/s`);
+      log(
+        `run ${index + 1}: drained ${Math.round(drainedRates.at(-1) ?? 0)}, posted ${Math.round(postedRates.at(-1) ?? 0)} rows/s`,
+      );
     }
   } finally {
     await instance.close();
   }
   const size = `${rows.toLocaleString('en-US')} rows of about 75 bytes, ${KEYS} keys, tumble(${WINDOW_MS / 1000} s)`;
   return [
-    { name: 'http → tumble → R2, one host: log drained', unit: 'rows/s', values: drainedRates, note: `${size}; from the request to start until everything is committed` },
-    { name: 'http → tumble → R2, one host: POST to commit', unit: 'rows/s', values: postedRates, note: `${size}; ${SENDERS} senders of ${BATCH_ROWS} rows a request; from the first POST until everything is committed` },
+    {
+      name: 'http → tumble → R2, one host: log drained',
+      unit: 'rows/s',
+      values: drainedRates,
+      note: `${size}; from the request to start until everything is committed`,
+    },
+    {
+      name: 'http → tumble → R2, one host: POST to commit',
+      unit: 'rows/s',
+      values: postedRates,
+      note: `${size}; ${SENDERS} senders of ${BATCH_ROWS} rows a request; from the first POST until everything is committed`,
+    },
   ];
 }
 

@@ -32,9 +32,14 @@ export class Instance {
     await rm(this.#stateDir, { recursive: true, force: true });
   }
 
-  readonly fetch = (path: string, init?: RequestInit): Promise<Response> => this.#runtime.fetch(path, init);
+  readonly fetch = (path: string, init?: RequestInit): Promise<Response> =>
+    this.#runtime.fetch(path, init);
 
-  async create(query: string, checkpointIntervalMs: number, parallelism = 1): Promise<PipelineView> {
+  async create(
+    query: string,
+    checkpointIntervalMs: number,
+    parallelism = 1,
+  ): Promise<PipelineView> {
     return await this.api.create({
       name: 'bench',
       query,
@@ -44,24 +49,39 @@ export class Instance {
   }
 
   /** Stores NDJSON rows; throws unless every row is accepted. */
-  async send(pipelineId: string, table: string, ndjson: string, rows: number, key: string): Promise<void> {
-    const response = await this.#runtime.fetch(`/api/v1/pipelines/${pipelineId}/tables/${table}/rows`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key },
-      body: ndjson,
-    });
+  async send(
+    pipelineId: string,
+    table: string,
+    ndjson: string,
+    rows: number,
+    key: string,
+  ): Promise<void> {
+    const response = await this.#runtime.fetch(
+      `/api/v1/pipelines/${pipelineId}/tables/${table}/rows`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key },
+        body: ndjson,
+      },
+    );
     const text = await response.text();
     const accepted = response.ok ? (JSON.parse(text) as { accepted: number }).accepted : -1;
-    if (accepted !== rows) throw new Error(`rows were not accepted: HTTP ${response.status}: ${text.slice(0, 500)}`);
+    if (accepted !== rows)
+      throw new Error(`rows were not accepted: HTTP ${response.status}: ${text.slice(0, 500)}`);
   }
 
   /** The job as soon as `reached` holds. */
-  async untilJob(pipelineId: string, reached: (job: JobView) => boolean, timeoutMs: number): Promise<JobView> {
+  async untilJob(
+    pipelineId: string,
+    reached: (job: JobView) => boolean,
+    timeoutMs: number,
+  ): Promise<JobView> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const job = await this.api.job(pipelineId);
       if (reached(job)) return job;
-      if (job.state === 'Failed') throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
+      if (job.state === 'Failed')
+        throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
       if (performance.now() > deadline) throw new Error(`timed out at ${JSON.stringify(job)}`);
       await pause(20);
     }
@@ -72,7 +92,14 @@ export class Instance {
     for (const { key } of await this.api.objects(prefix)) {
       if (known.has(key)) continue;
       const bytes = await this.api.object(key);
-      if (bytes !== null) known.set(key, new TextDecoder().decode(bytes).split('\n').filter((line) => line !== ''));
+      if (bytes !== null)
+        known.set(
+          key,
+          new TextDecoder()
+            .decode(bytes)
+            .split('\n')
+            .filter((line) => line !== ''),
+        );
     }
     return [...known.values()].flat();
   }
@@ -80,13 +107,20 @@ export class Instance {
   async getJson<T>(path: string): Promise<T> {
     const response = await this.#runtime.fetch(path);
     const text = await response.text();
-    if (!response.ok) throw new Error(`GET ${path}: HTTP ${response.status}: ${text.slice(0, 300)}`);
+    if (!response.ok)
+      throw new Error(`GET ${path}: HTTP ${response.status}: ${text.slice(0, 300)}`);
     return JSON.parse(text) as T;
   }
 
   async stopAndDelete(pipelineId: string): Promise<void> {
     await this.api.patch(pipelineId, { stop: 'immediate' });
-    await this.untilJob(pipelineId, (job) => job.state === 'Stopped' || job.state === 'Finished', 30_000);
-    await (await this.#runtime.fetch(`/api/v1/pipelines/${pipelineId}`, { method: 'DELETE' })).text();
+    await this.untilJob(
+      pipelineId,
+      (job) => job.state === 'Stopped' || job.state === 'Finished',
+      30_000,
+    );
+    await (
+      await this.#runtime.fetch(`/api/v1/pipelines/${pipelineId}`, { method: 'DELETE' })
+    ).text();
   }
 }

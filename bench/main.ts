@@ -35,7 +35,10 @@ const USAGE = `npm run bench:job -- [--jobs a,b] [--rows N] [--runs N] [--json F
   --dry        leave docs/benchmarks.md as it is
 jobs:
 ${Object.entries(JOBS)
-  .map(([name, { summary, runs }]) => `  ${name.padEnd(26)}${summary} (${runs} run${runs === 1 ? '' : 's'})`)
+  .map(
+    ([name, { summary, runs }]) =>
+      `  ${name.padEnd(26)}${summary} (${runs} run${runs === 1 ? '' : 's'})`,
+  )
   .join('\n')}`;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -58,20 +61,26 @@ async function measure(job: string, rows: number | null, runs: number | null): P
   const load = loadavg()[0] ?? 0;
   say(`== ${job}`);
   const measurements = await bench.run({ rows, runs: runs ?? bench.runs, log: say });
-  for (const { name, unit, values } of measurements) say(`${name}: ${readable(summarise(values).median)} ${unit}`);
+  for (const { name, unit, values } of measurements)
+    say(`${name}: ${readable(summarise(values).median)} ${unit}`);
   const written = process.argv.slice(2).filter((argument) => argument !== '--dry');
   return {
     job,
     date: new Date().toISOString().slice(0, 10),
     command: `npm run bench:job${written.length === 0 ? '' : ` -- ${written.join(' ')}`}`,
     machine: machine(),
-    remark: load > QUIET_LOAD ? `Other work ran on the machine (load ${load.toFixed(1)} before the start).` : '',
+    remark:
+      load > QUIET_LOAD
+        ? `Other work ran on the machine (load ${load.toFixed(1)} before the start).`
+        : '',
     measurements,
   };
 }
 
 function writeDocument(results: readonly JobResult[]): void {
-  const earlier = existsSync(RESULTS) ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as JobResult[]) : [];
+  const earlier = existsSync(RESULTS)
+    ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as JobResult[])
+    : [];
   const merged = mergeResults(earlier, results);
   const text = withSection(readFileSync(DOCUMENT, 'utf8'), 'results', resultTables(merged));
   if (text === undefined) throw new Error(`${DOCUMENT} has lost its markers`);
@@ -95,7 +104,8 @@ async function main(): Promise<void> {
   const runs = values.runs === undefined ? null : wholeNumber('runs', values.runs);
   const results: JobResult[] = [];
   for (const job of chosenJobs(values.jobs)) results.push(await measure(job, rows, runs));
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
+  if (values.json !== undefined)
+    writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
   if (!values.dry) writeDocument(results);
 }
 

@@ -15,7 +15,11 @@ const BID_SHARE = 46 / 50;
 
 async function once(instance: Instance, events: number): Promise<number> {
   const pipeline = await instance.create(query(events), 10_000);
-  await instance.untilJob(pipeline.id, (job) => job.state !== 'Created' && job.state !== 'Scheduling', 30_000);
+  await instance.untilJob(
+    pipeline.id,
+    (job) => job.state !== 'Created' && job.state !== 'Scheduling',
+    30_000,
+  );
   const began = performance.now();
   await instance.untilJob(pipeline.id, (job) => job.state === 'Finished', 300_000);
   const seconds = (performance.now() - began) / 1000;
@@ -40,4 +44,7 @@ async function run({ rows: given, runs, log }: BenchOptions): Promise<Measuremen
   return [{ name: 'nexmark → tumble → blackhole, one host', unit: 'rows/s', values, note }];
 }
 
-export const nexmarkTumbleBlackhole: Bench = { summary: 'rows/s through one host: nexmark → tumble → blackhole', run };
+export const nexmarkTumbleBlackhole: Bench = {
+  summary: 'rows/s through one host: nexmark → tumble → blackhole',
+  run,
+};

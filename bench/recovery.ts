@@ -34,21 +34,30 @@ type Seen = { start: number; generation: number; atMs: number };
 /** The newest window seen by generation, and when. */
 type Watch = Map<number, Seen>;
 
-const newestOf = (watch: Watch): number => Math.max(-1, ...[...watch.values()].map(({ start }) => start));
+const newestOf = (watch: Watch): number =>
+  Math.max(-1, ...[...watch.values()].map(({ start }) => start));
 
 /** Posts rows until it is told to stop; a request that fails is sent again under its key. */
-async function keepSending(instance: Instance, pipelineId: string, signal: AbortSignal): Promise<void> {
+async function keepSending(
+  instance: Instance,
+  pipelineId: string,
+  signal: AbortSignal,
+): Promise<void> {
   const prng = new Prng('recovery');
   for (let request = 0; !signal.aborted; request++) {
     const rows = Array.from({ length: ROWS_A_REQUEST }, (_, index) => {
-      const ts = new Date(EVENTS_START_MS + (request * ROWS_A_REQUEST + index) * ROW_STEP_MS).toISOString();
+      const ts = new Date(
+        EVENTS_START_MS + (request * ROWS_A_REQUEST + index) * ROW_STEP_MS,
+      ).toISOString();
       return JSON.stringify({ ts, k: `key-${prng.below(8)}` });
     });
-    for (let sent = false; !sent && !signal.aborted; ) {
-      sent = await instance.send(pipelineId, 'events', rows.join('\n'), rows.length, `request-${request}`).then(
-        () => true,
-        () => false,
-      );
+    for (let sent = false; !sent && !signal.aborted;) {
+      sent = await instance
+        .send(pipelineId, 'events', rows.join('\n'), rows.length, `request-${request}`)
+        .then(
+          () => true,
+          () => false,
+        );
       if (!sent) await pause(50);
     }
     await pause(SEND_EVERY_MS);
@@ -58,18 +67,25 @@ async function keepSending(instance: Instance, pipelineId: string, signal: Abort
 async function until(reached: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + WAIT_MS;
   while (!(await reached())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come within ${WAIT_MS / 1000} s`);
+    if (performance.now() > deadline)
+      throw new Error(`${what} did not come within ${WAIT_MS / 1000} s`);
     await pause(10);
   }
 }
 
-async function crashOnce(instance: Instance, pipelineId: string, target: 'host' | 'leader', watch: Watch): Promise<{ outputMs: number; commitMs: number }> {
+async function crashOnce(
+  instance: Instance,
+  pipelineId: string,
+  target: 'host' | 'leader',
+  watch: Watch,
+): Promise<{ outputMs: number; commitMs: number }> {
   const before = await instance.api.job(pipelineId);
   const newest = newestOf(watch);
   const generation = before.run_id + (target === 'host' ? 1 : 0);
   const began = performance.now();
   await instance.api.crash(pipelineId, target, 0).catch(() => undefined);
-  const isNew = ({ start, generation: from, atMs }: Seen): boolean => from >= generation && start > newest && atMs > began;
+  const isNew = ({ start, generation: from, atMs }: Seen): boolean =>
+    from >= generation && start > newest && atMs > began;
   let outputMs = Number.NaN;
   const output = until(() => {
     const first = [...watch.values()].find(isNew);
@@ -88,19 +104,33 @@ async function crashOnce(instance: Instance, pipelineId: string, target: 'host' 
 }
 
 async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
-  const measured = { host: { output: [] as number[], commit: [] as number[] }, leader: { output: [] as number[], commit: [] as number[] } };
+  const measured = {
+    host: { output: [] as number[], commit: [] as number[] },
+    leader: { output: [] as number[], commit: [] as number[] },
+  };
   const prng = new Prng('crash moments');
   const instance = await Instance.start();
   const stop = new AbortController();
   try {
     const pipeline = await instance.create(QUERY, 1_000, 2);
-    const { id: jobId } = await instance.untilJob(pipeline.id, (job) => job.state === 'Running', 30_000);
+    const { id: jobId } = await instance.untilJob(
+      pipeline.id,
+      (job) => job.state === 'Running',
+      30_000,
+    );
     const watch: Watch = new Map();
-    const following = followOutput(instance.fetch, pipeline.id, jobId, stop.signal, ({ rows, generation }) => {
-      const starts = rows.map((row) => Date.parse(`${String(row['start']).replace(/Z$/, '')}Z`));
-      const start = Math.max(...starts);
-      if (start > newestOf(watch)) watch.set(generation, { start, generation, atMs: performance.now() });
-    });
+    const following = followOutput(
+      instance.fetch,
+      pipeline.id,
+      jobId,
+      stop.signal,
+      ({ rows, generation }) => {
+        const starts = rows.map((row) => Date.parse(`${String(row['start']).replace(/Z$/, '')}Z`));
+        const start = Math.max(...starts);
+        if (start > newestOf(watch))
+          watch.set(generation, { start, generation, atMs: performance.now() });
+      },
+    );
     const sending = keepSending(instance, pipeline.id, stop.signal);
     await until(() => watch.size > 0, 'the first output');
     for (const target of ['host', 'leader'] as const) {
@@ -110,7 +140,9 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
         const { outputMs, commitMs } = await crashOnce(instance, pipeline.id, target, watch);
         measured[target].output.push(outputMs);
         measured[target].commit.push(commitMs);
-        log(`${target} ${index + 1}: new output after ${Math.round(outputMs)} ms, next commit after ${Math.round(commitMs)} ms`);
+        log(
+          `${target} ${index + 1}: new output after ${Math.round(outputMs)} ms, next commit after ${Math.round(commitMs)} ms`,
+        );
       }
     }
     stop.abort();
@@ -119,13 +151,32 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
     stop.abort();
     await instance.close();
   }
-  const note = 'parallelism 2, checkpoint every second, rows posted all the time; crash at seeded moments';
+  const note =
+    'parallelism 2, checkpoint every second, rows posted all the time; crash at seeded moments';
   return [
     { name: 'host killed → first new output row', unit: 'ms', values: measured.host.output, note },
-    { name: 'host killed → next committed file in R2', unit: 'ms', values: measured.host.commit, note },
-    { name: 'leader killed → first new output row', unit: 'ms', values: measured.leader.output, note: `${note}; hosts go on without it` },
-    { name: 'leader killed → next committed file in R2', unit: 'ms', values: measured.leader.commit, note },
+    {
+      name: 'host killed → next committed file in R2',
+      unit: 'ms',
+      values: measured.host.commit,
+      note,
+    },
+    {
+      name: 'leader killed → first new output row',
+      unit: 'ms',
+      values: measured.leader.output,
+      note: `${note}; hosts go on without it`,
+    },
+    {
+      name: 'leader killed → next committed file in R2',
+      unit: 'ms',
+      values: measured.leader.commit,
+      note,
+    },
   ];
 }
 
-export const recovery: Bench = { summary: 'time to new output and to the next commit after a killed host and a killed leader', run };
+export const recovery: Bench = {
+  summary: 'time to new output and to the next commit after a killed host and a killed leader',
+  run,
+};

@@ -21,10 +21,14 @@ export function machine(): string {
   return `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, ${memoryGb} GB, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
 }
 
-export function mergeResults(earlier: readonly JobResult[], now: readonly JobResult[]): JobResult[] {
-  return [...earlier.filter(({ job }) => !now.some((result) => result.job === job)), ...now].toSorted((left, right) =>
-    left.job < right.job ? -1 : 1,
-  );
+export function mergeResults(
+  earlier: readonly JobResult[],
+  now: readonly JobResult[],
+): JobResult[] {
+  return [
+    ...earlier.filter(({ job }) => !now.some((result) => result.job === job)),
+    ...now,
+  ].toSorted((left, right) => (left.job < right.job ? -1 : 1));
 }
 
 /** The tables between the markers of docs/benchmarks.md. */

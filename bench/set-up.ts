@@ -22,7 +22,11 @@ SELECT page FROM clicks;
 
 /** The process and the address it announced. */
 async function startDev(folder: string): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn('npm', ['run', 'dev'], { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn('npm', ['run', 'dev'], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let text = '';
   const url = await new Promise<string>((found, failed) => {
     child.stdout?.on('data', (bytes: Buffer) => {
@@ -80,7 +84,11 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
     try {
       await execute('git', ['clone', '--quiet', ROOT, clone]);
       let began = performance.now();
-      await execute('npm', ['install', '--cache', join(folder, 'cache'), '--no-audit', '--no-fund'], { cwd: clone, maxBuffer: 64 << 20 });
+      await execute(
+        'npm',
+        ['install', '--cache', join(folder, 'cache'), '--no-audit', '--no-fund'],
+        { cwd: clone, maxBuffer: 64 << 20 },
+      );
       install.push((performance.now() - began) / 1000);
       for (const times of [firstReady, nextReady]) {
         began = performance.now();
@@ -89,16 +97,38 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
         if (times === firstReady) row.push(await firstRow(url));
         await stopDev(child);
       }
-      log(`run ${index + 1}: install ${install.at(-1)?.toFixed(1)} s, ready ${firstReady.at(-1)?.toFixed(2)} s, again ${nextReady.at(-1)?.toFixed(2)} s, first row ${Math.round(row.at(-1) ?? 0)} ms`);
+      log(
+        `run ${index + 1}: install ${install.at(-1)?.toFixed(1)} s, ready ${firstReady.at(-1)?.toFixed(2)} s, again ${nextReady.at(-1)?.toFixed(2)} s, first row ${Math.round(row.at(-1) ?? 0)} ms`,
+      );
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
   return [
-    { name: '`npm install`, empty cache', unit: 's', values: install, note: 'in a fresh clone; depends on the network' },
-    { name: '`npm run dev` until ready, first time', unit: 's', values: firstReady, note: 'builds the Worker and creates the state' },
-    { name: '`npm run dev` until ready, later', unit: 's', values: nextReady, note: 'on the state of the first time' },
-    { name: 'create a pipeline, post a row → its output row', unit: 'ms', values: row, note: 'the first pipeline of a fresh state' },
+    {
+      name: '`npm install`, empty cache',
+      unit: 's',
+      values: install,
+      note: 'in a fresh clone; depends on the network',
+    },
+    {
+      name: '`npm run dev` until ready, first time',
+      unit: 's',
+      values: firstReady,
+      note: 'builds the Worker and creates the state',
+    },
+    {
+      name: '`npm run dev` until ready, later',
+      unit: 's',
+      values: nextReady,
+      note: 'on the state of the first time',
+    },
+    {
+      name: 'create a pipeline, post a row → its output row',
+      unit: 'ms',
+      values: row,
+      note: 'the first pipeline of a fresh state',
+    },
   ];
 }
 

@@ -7,7 +7,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fetch } from '../src/cli/api-client.ts';
 
-export type OutputRows = { operatorId: string; generation: number; rows: Record<string, unknown>[] };
+export type OutputRows = {
+  operatorId: string;
+  generation: number;
+  rows: Record<string, unknown>[];
+};
 
 const REOPEN_MS = 100;
 

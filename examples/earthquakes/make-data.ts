@@ -18,7 +18,10 @@ const MAGNITUDE_MIN = 2.5;
 export function quakesOf(features: readonly Feature[]): string[] {
   return features
     .filter(({ properties }) => properties.mag !== null && properties.mag >= MAGNITUDE_MIN)
-    .sort((left, right) => left.properties.time - right.properties.time || (left.id < right.id ? -1 : 1))
+    .sort(
+      (left, right) =>
+        left.properties.time - right.properties.time || (left.id < right.id ? -1 : 1),
+    )
     .map(({ id, properties: { mag, place, time }, geometry: { coordinates } }) =>
       JSON.stringify({
         id,

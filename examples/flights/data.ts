@@ -10,7 +10,13 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-export type FileRow = { date: string; delay: number; distance: number; origin: string; destination: string };
+export type FileRow = {
+  date: string;
+  delay: number;
+  distance: number;
+  origin: string;
+  destination: string;
+};
 
 /** A row as it is posted; `date` in RFC 3339. */
 export type FlightRow = FileRow;
@@ -43,7 +49,9 @@ export async function readFlights(count: number): Promise<FlightRow[]> {
   const rows = JSON.parse(await readFile(path, 'utf8')) as FileRow[];
   const shaped = rows.map((row) => ({ ...row, date: timestampOf(row.date) }));
   // The files are in order already; a sort that keeps equal times in place makes sure of it.
-  return shaped.sort((left, right) => (left.date < right.date ? -1 : left.date > right.date ? 1 : 0)).slice(0, count);
+  return shaped
+    .sort((left, right) => (left.date < right.date ? -1 : left.date > right.date ? 1 : 0))
+    .slice(0, count);
 }
 
 /** `2001/01/01 00:47` → `2001-01-01T00:47:00Z`. */
@@ -69,7 +77,14 @@ export function computeDelays(rows: readonly FlightRow[]): HourlyDelays[] {
     const key = `${origin} ${hour}`;
     const group = groups.get(key);
     if (group === undefined) {
-      groups.set(key, { origin, hour, flights: 1, totalDelay: delay, averageDelay: delay, worstDelay: delay });
+      groups.set(key, {
+        origin,
+        hour,
+        flights: 1,
+        totalDelay: delay,
+        averageDelay: delay,
+        worstDelay: delay,
+      });
       continue;
     }
     group.flights++;
@@ -96,7 +111,10 @@ export function parseDelays(row: Record<string, unknown>): HourlyDelays {
 export type Comparison = { same: number; missing: string[]; unexpected: string[] };
 
 /** Compares as multisets: a row that was committed twice is unexpected once. */
-export function compareDelays(committed: readonly HourlyDelays[], expected: readonly HourlyDelays[]): Comparison {
+export function compareDelays(
+  committed: readonly HourlyDelays[],
+  expected: readonly HourlyDelays[],
+): Comparison {
   const open = new Map<string, number>();
   for (const row of expected) open.set(lineOf(row), (open.get(lineOf(row)) ?? 0) + 1);
   const unexpected: string[] = [];
@@ -114,5 +132,12 @@ export function compareDelays(committed: readonly HourlyDelays[], expected: read
   return { same, missing, unexpected };
 }
 
-const lineOf = ({ origin, hour, flights, totalDelay, averageDelay, worstDelay }: HourlyDelays): string =>
+const lineOf = ({
+  origin,
+  hour,
+  flights,
+  totalDelay,
+  averageDelay,
+  worstDelay,
+}: HourlyDelays): string =>
   JSON.stringify([origin, hour, flights, totalDelay, averageDelay, worstDelay]);

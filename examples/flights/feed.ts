@@ -46,7 +46,11 @@ const BATCH_ROWS = 250;
 const POLL_MS = 200;
 const PATIENCE_MS = 60_000;
 
-export async function feedFlights(fetchPath: Fetch, options: FeedOptions, onEvent: (event: FeedEvent) => void): Promise<FeedResult> {
+export async function feedFlights(
+  fetchPath: Fetch,
+  options: FeedOptions,
+  onEvent: (event: FeedEvent) => void,
+): Promise<FeedResult> {
   const api = new ApiClient(patient(fetchPath));
   const rows = await readFlights(options.rows);
   const expected = computeDelays(rows);
@@ -69,7 +73,14 @@ export async function feedFlights(fetchPath: Fetch, options: FeedOptions, onEven
         throw error;
       },
     );
-    const committing = untilCommitted(api, pipeline.id, path, expected.length, () => sentAtMs + PATIENCE_MS, onEvent);
+    const committing = untilCommitted(
+      api,
+      pipeline.id,
+      path,
+      expected.length,
+      () => sentAtMs + PATIENCE_MS,
+      onEvent,
+    );
     const [{ files, committed }] = await Promise.all([committing, sending]);
     return {
       pipelineId: pipeline.id,
@@ -93,7 +104,8 @@ function patient(fetchPath: Fetch): Fetch {
     for (;;) {
       try {
         const response = await fetchPath(path, init);
-        if (response.status < 500 || init?.method !== undefined || Date.now() > deadline) return response;
+        if (response.status < 500 || init?.method !== undefined || Date.now() > deadline)
+          return response;
         await response.body?.cancel();
       } catch (error) {
         if (init?.method !== undefined || Date.now() > deadline) throw error;
@@ -111,11 +123,17 @@ async function findOrCreate(
   fetchPath: Fetch,
   options: FeedOptions,
 ): Promise<{ pipeline: PipelineView; created: boolean; path: string }> {
-  const wanted = { example: 'flights', rows: String(options.rows), parallelism: String(options.parallelism) };
+  const wanted = {
+    example: 'flights',
+    rows: String(options.rows),
+    parallelism: String(options.parallelism),
+  };
   const found = options.fresh
     ? undefined
     : (await api.list()).find(
-        ({ tags, stop }: Tagged) => stop === 'none' && Object.entries(wanted).every(([name, value]) => tags?.[name] === value),
+        ({ tags, stop }: Tagged) =>
+          stop === 'none' &&
+          Object.entries(wanted).every(([name, value]) => tags?.[name] === value),
       );
   if (found !== undefined) return { pipeline: found, created: false, path: pathOf(found) };
   // Every pipeline gets a folder of its own, so that two walks do not mix their files.
@@ -134,7 +152,8 @@ async function findOrCreate(
 
 function pathOf(pipeline: PipelineView): string {
   const sink = pipeline.sinks.find(({ connector }) => connector === 'r2');
-  if (sink?.path === undefined || sink.path === null) throw new Error(`pipeline ${pipeline.id} has no r2 sink`);
+  if (sink?.path === undefined || sink.path === null)
+    throw new Error(`pipeline ${pipeline.id} has no r2 sink`);
   return sink.path;
 }
 
@@ -155,7 +174,8 @@ async function untilRunning(api: ApiClient, pipelineId: string): Promise<string>
   for (;;) {
     const job = await api.job(pipelineId);
     if (job.state === 'Running') return job.id;
-    if (job.state === 'Failed') throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
+    if (job.state === 'Failed')
+      throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
     if (Date.now() > deadline) throw new Error(`the pipeline is ${job.state} and does not run`);
     await pause(POLL_MS);
   }
@@ -174,8 +194,14 @@ async function send(
     const dueMs = (at / options.rate) * 1000 - (performance.now() - started);
     if (dueMs > 0) await pause(dueMs);
     const batch = rows.slice(at, at + BATCH_ROWS);
-    const { accepted, replayed } = await sendBatch(fetchPath, path, batch, `flights-${options.rows}-${at}`);
-    if (accepted !== batch.length) throw new Error(`only ${accepted} of ${batch.length} rows were accepted`);
+    const { accepted, replayed } = await sendBatch(
+      fetchPath,
+      path,
+      batch,
+      `flights-${options.rows}-${at}`,
+    );
+    if (accepted !== batch.length)
+      throw new Error(`only ${accepted} of ${batch.length} rows were accepted`);
     onEvent({ tag: 'sent', rows: at + batch.length, of: rows.length, replayed });
   }
   await sendBatch(fetchPath, path, [heartbeatAfter(rows)], `flights-${options.rows}-heartbeat`);
@@ -198,7 +224,8 @@ async function sendBatch(
       });
       const text = await response.text();
       if (response.ok) return JSON.parse(text) as { accepted: number; replayed: boolean };
-      if (response.status < 500 && response.status !== 429) throw new RefusedError(`HTTP ${response.status}: ${text}`);
+      if (response.status < 500 && response.status !== 429)
+        throw new RefusedError(`HTTP ${response.status}: ${text}`);
     } catch (error) {
       if (error instanceof RefusedError || Date.now() > deadline) throw error;
     }
@@ -218,7 +245,7 @@ async function untilCommitted(
   onEvent: (event: FeedEvent) => void,
 ): Promise<{ files: FeedResult['files']; committed: HourlyDelays[] }> {
   const read = new Map<string, HourlyDelays[]>();
-  for (let epoch = -1; ; ) {
+  for (let epoch = -1; ;) {
     const job = await api.job(pipelineId);
     if (job.committed_epoch > epoch) {
       epoch = job.committed_epoch;
@@ -228,8 +255,12 @@ async function untilCommitted(
       onEvent({ tag: 'committed', epoch, rows: committed.length, of: count });
       if (committed.length >= count || Date.now() > deadline()) return { files, committed };
     }
-    if (job.state === 'Failed') throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
-    if (Date.now() > deadline()) throw new Error(`no further commit within ${PATIENCE_MS / 1000} s; the pipeline is ${job.state}`);
+    if (job.state === 'Failed')
+      throw new Error(`the pipeline failed: ${JSON.stringify(job.failure_reason)}`);
+    if (Date.now() > deadline())
+      throw new Error(
+        `no further commit within ${PATIENCE_MS / 1000} s; the pipeline is ${job.state}`,
+      );
     await pause(POLL_MS);
   }
 }
@@ -237,5 +268,7 @@ async function untilCommitted(
 async function readRows(api: ApiClient, key: string): Promise<HourlyDelays[]> {
   const bytes = await api.object(key);
   const lines = new TextDecoder().decode(bytes ?? new Uint8Array()).split('\n');
-  return lines.filter((line) => line !== '').map((line) => parseDelays(JSON.parse(line) as Record<string, unknown>));
+  return lines
+    .filter((line) => line !== '')
+    .map((line) => parseDelays(JSON.parse(line) as Record<string, unknown>));
 }

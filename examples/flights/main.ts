@@ -35,23 +35,32 @@ function reporter(): (event: FeedEvent) => void {
   return (event) => {
     switch (event.tag) {
       case 'pipeline':
-        show(`${event.created ? 'created' : 'going on with'} pipeline ${event.id}, which writes to ${event.path}/ in R2`);
+        show(
+          `${event.created ? 'created' : 'going on with'} pipeline ${event.id}, which writes to ${event.path}/ in R2`,
+        );
         return;
       case 'sent':
         if (event.rows - sentShown < event.of / 10 && event.rows !== event.of) return;
         sentShown = event.rows;
-        show(`sent     ${count(event.rows)} of ${count(event.of)} flights${event.replayed ? ' (known already: same Idempotency-Key)' : ''}`);
+        show(
+          `sent     ${count(event.rows)} of ${count(event.of)} flights${event.replayed ? ' (known already: same Idempotency-Key)' : ''}`,
+        );
         return;
       case 'live': {
         seen += event.rows.length;
-        const busiest = event.rows.reduce((best, row) => (row.flights > best.flights ? row : best), event.rows[0] as HourlyDelays);
+        const busiest = event.rows.reduce(
+          (best, row) => (row.flights > best.flights ? row : best),
+          event.rows[0] as HourlyDelays,
+        );
         if (event.rows.length === 0 || Date.now() - shownAt < 1000 / LIVE_LINES_A_SECOND) return;
         shownAt = Date.now();
         show(`${describe(busiest)}  (row ${count(seen)})`);
         return;
       }
       case 'committed':
-        show(`commit   epoch ${event.epoch}: ${count(event.rows)} of ${count(event.of)} rows are in R2`);
+        show(
+          `commit   epoch ${event.epoch}: ${count(event.rows)} of ${count(event.of)} rows are in R2`,
+        );
     }
   };
 }
@@ -59,15 +68,22 @@ function reporter(): (event: FeedEvent) => void {
 function conclude(result: FeedResult): boolean {
   const { comparison, files } = result;
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  show(`\n${count(files.length)} committed files, ${count(bytes)} bytes, under ${result.path}/, such as\n  ${files[0]?.key ?? '(none)'}`);
+  show(
+    `\n${count(files.length)} committed files, ${count(bytes)} bytes, under ${result.path}/, such as\n  ${files[0]?.key ?? '(none)'}`,
+  );
   for (const line of comparison.missing.slice(0, 5)) show(`  missing     ${line}`);
   for (const line of comparison.unexpected.slice(0, 5)) show(`  unexpected  ${line}`);
   show(
     `committed rows ${count(result.committedRows)}: ${count(comparison.same)} equal to the rows computed without Thalweg, ` +
       `${count(comparison.missing.length)} missing, ${count(comparison.unexpected.length)} unexpected`,
   );
-  const exact = comparison.missing.length === 0 && comparison.unexpected.length === 0 && result.rowsCounted === result.rowsSent;
-  show(`rows in ${count(result.rowsSent)} ${exact ? '=' : '≠'} rows out ${count(result.rowsCounted)} (flights counted in the committed rows)`);
+  const exact =
+    comparison.missing.length === 0 &&
+    comparison.unexpected.length === 0 &&
+    result.rowsCounted === result.rowsSent;
+  show(
+    `rows in ${count(result.rowsSent)} ${exact ? '=' : '≠'} rows out ${count(result.rowsCounted)} (flights counted in the committed rows)`,
+  );
   return exact;
 }
 
@@ -93,9 +109,15 @@ async function main(): Promise<void> {
   try {
     await fetch(`${url}/api/v1/ping`);
   } catch {
-    throw new Error(`nothing answers at ${url}: start it with "npm run dev", and give its address with --url if it is another`);
+    throw new Error(
+      `nothing answers at ${url}: start it with "npm run dev", and give its address with --url if it is another`,
+    );
   }
-  const result = await feedFlights((path, init) => fetch(`${url}${path}`, init), options, reporter());
+  const result = await feedFlights(
+    (path, init) => fetch(`${url}${path}`, init),
+    options,
+    reporter(),
+  );
   if (!conclude(result)) process.exitCode = 1;
 }
 

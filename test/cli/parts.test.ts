@@ -150,7 +150,11 @@ describe('the lock of a state directory', () => {
 
 describe("workerd's log", () => {
   test('what workerd marks as its own business is not shown, errors are', () => {
-    expect(isRuntimeChatter('NOSENTRY SQLite alarm handler canceled with requestScheduledAlarm.; scheduledTime = 1s')).toBe(true);
+    expect(
+      isRuntimeChatter(
+        'NOSENTRY SQLite alarm handler canceled with requestScheduledAlarm.; scheduledTime = 1s',
+      ),
+    ).toBe(true);
     expect(isRuntimeChatter('Uncaught Error: NOSENTRY is only a word here')).toBe(false);
   });
 });

@@ -20,12 +20,23 @@ describe('the benchmarks report', () => {
   });
 
   test('three digits that count', () => {
-    expect([0, 0.01234, 1.234, 12.34, 123.4, 1234, 123456].map(readable)).toEqual(['0', '0.0123', '1.23', '12.3', '123', '1,230', '123,000']);
+    expect([0, 0.01234, 1.234, 12.34, 123.4, 1234, 123456].map(readable)).toEqual([
+      '0',
+      '0.0123',
+      '1.23',
+      '12.3',
+      '123',
+      '1,230',
+      '123,000',
+    ]);
   });
 
   test('a job that is run again replaces its old result and leaves the others', () => {
     const merged = mergeResults([result('a', [1]), result('b', [2])], [result('b', [3])]);
-    expect(merged.map(({ job, measurements }) => [job, measurements[0]?.values])).toEqual([['a', [1]], ['b', [3]]]);
+    expect(merged.map(({ job, measurements }) => [job, measurements[0]?.values])).toEqual([
+      ['a', [1]],
+      ['b', [3]],
+    ]);
     expect(resultTables(merged)).toContain('| thing | **3 ms** | 3 | 3 | 1 | how |');
   });
 

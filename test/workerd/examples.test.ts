@@ -5,7 +5,8 @@ import { Thalweg } from '../harness/thalweg.ts';
 
 describe('the flights example', () => {
   let thalweg: Thalweg;
-  const fetchPath = (path: string, init?: RequestInit): Promise<Response> => thalweg.fetch(path, init);
+  const fetchPath = (path: string, init?: RequestInit): Promise<Response> =>
+    thalweg.fetch(path, init);
   beforeAll(async () => {
     thalweg = await Thalweg.start();
   });
@@ -23,9 +24,13 @@ describe('the flights example', () => {
     expect(events.some((event) => event.tag === 'live' && event.rows.length > 0)).toBe(true);
 
     const again: FeedEvent[] = [];
-    const second = await feedFlights(fetchPath, { ...options, rate: 1_000_000 }, (event) => again.push(event));
+    const second = await feedFlights(fetchPath, { ...options, rate: 1_000_000 }, (event) =>
+      again.push(event),
+    );
     expect(second).toEqual(result);
-    expect(again.flatMap((event) => (event.tag === 'sent' ? [event.replayed] : []))).toEqual(Array.from({ length: 8 }, () => true));
+    expect(again.flatMap((event) => (event.tag === 'sent' ? [event.replayed] : []))).toEqual(
+      Array.from({ length: 8 }, () => true),
+    );
   });
 
   test('commits the same while host and leader are reset', async () => {
@@ -34,8 +39,10 @@ describe('the flights example', () => {
     const faults: Promise<void>[] = [];
     const result = await feedFlights(fetchPath, options, (event) => {
       if (event.tag === 'pipeline') pipeline = event.id;
-      if (event.tag === 'sent' && event.rows === 750) faults.push(thalweg.crash(pipeline, 'host', 'now', 1));
-      if (event.tag === 'sent' && event.rows === 1_500) faults.push(thalweg.crash(pipeline, 'leader'));
+      if (event.tag === 'sent' && event.rows === 750)
+        faults.push(thalweg.crash(pipeline, 'host', 'now', 1));
+      if (event.tag === 'sent' && event.rows === 1_500)
+        faults.push(thalweg.crash(pipeline, 'leader'));
     });
     await Promise.all(faults);
     expect(faults.length).toBe(2);
