@@ -2,21 +2,22 @@
  * How long nothing new comes out after a crash: http → tumble(100 ms of event time) → preview and R2, parallelism 2,
  * a checkpoint every second, rows posted all the time.
  *
+ * Every crash hits a pipeline of its own: one that crashes again and again is started again after growing pauses.
  * New is a live row of a window that nobody has seen before the crash; replayed windows do not count. After a host's
  * crash it must come from the new generation: what the other host still gives is no recovery. The next commit is the
  * first file in R2 of an epoch above the newest that was published before the crash.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Prng } from '../src/base/prng.ts';
-import { followOutput } from '../examples/output-stream.ts';
+import { followOutput, type OutputRows } from '../examples/output-stream.ts';
 import { EVENTS_START_MS } from './events.ts';
 import { Instance } from './instance.ts';
 import type { Bench, BenchOptions, Measurement } from './measurement.ts';
 
-const QUERY = `
+const query = (path: string): string => `
 CREATE TABLE events (ts TIMESTAMP NOT NULL, k TEXT NOT NULL, WATERMARK FOR ts AS ts)
   WITH (connector = 'http', format = 'json', type = 'source');
-CREATE TABLE totals WITH (connector = 'r2', path = 'recovery', format = 'json', type = 'sink');
+CREATE TABLE totals WITH (connector = 'r2', path = '${path}', format = 'json', type = 'sink');
 CREATE VIEW counts AS SELECT k, window.start AS start, n FROM (
   SELECT k, tumble(interval '100 milliseconds') AS window, count(*) AS n FROM events GROUP BY k, window);
 INSERT INTO totals SELECT * FROM counts;
@@ -76,6 +77,7 @@ async function until(reached: () => boolean | Promise<boolean>, what: string): P
 async function crashOnce(
   instance: Instance,
   pipelineId: string,
+  path: string,
   target: 'host' | 'leader',
   watch: Watch,
 ): Promise<{ outputMs: number; commitMs: number }> {
@@ -94,13 +96,44 @@ async function crashOnce(
     return true;
   }, 'new output');
   const isCommitted = async (): Promise<boolean> => {
-    const files = await instance.api.objects('recovery/');
+    const files = await instance.api.objects(`${path}/`);
     return files.some(({ key }) => Number(/\/part-(\d+)-/.exec(key)?.[1]) > before.epoch);
   };
   await until(isCommitted, 'a commit');
   const commitMs = performance.now() - began;
   await output;
   return { outputMs, commitMs };
+}
+
+/** A pipeline that has run for `beforeMs`, is hit once, and is gone afterwards. */
+async function measure(
+  instance: Instance,
+  path: string,
+  target: 'host' | 'leader',
+  beforeMs: number,
+): Promise<{ outputMs: number; commitMs: number }> {
+  const pipeline = await instance.create(query(path), 1_000, 2);
+  const isRunning = (job: { state: string }): boolean => job.state === 'Running';
+  const { id: jobId } = await instance.untilJob(pipeline.id, isRunning, WAIT_MS);
+  const stop = new AbortController();
+  const watch: Watch = new Map();
+  const onRows = ({ rows, generation }: OutputRows): void => {
+    const starts = rows.map((row) => Date.parse(`${String(row['start']).replace(/Z$/, '')}Z`));
+    const start = Math.max(...starts);
+    if (start > newestOf(watch))
+      watch.set(generation, { start, generation, atMs: performance.now() });
+  };
+  const following = followOutput(instance.fetch, pipeline.id, jobId, stop.signal, onRows);
+  const sending = keepSending(instance, pipeline.id, stop.signal);
+  try {
+    await until(() => watch.size > 0, 'the first output');
+    await pause(beforeMs);
+    return await crashOnce(instance, pipeline.id, path, target, watch);
+  } finally {
+    stop.abort();
+    await Promise.all([following, sending]);
+    await instance.stopAndDelete(pipeline.id);
+  }
 }
 
 async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
@@ -110,34 +143,12 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
   };
   const prng = new Prng('crash moments');
   const instance = await Instance.start();
-  const stop = new AbortController();
   try {
-    const pipeline = await instance.create(QUERY, 1_000, 2);
-    const { id: jobId } = await instance.untilJob(
-      pipeline.id,
-      (job) => job.state === 'Running',
-      30_000,
-    );
-    const watch: Watch = new Map();
-    const following = followOutput(
-      instance.fetch,
-      pipeline.id,
-      jobId,
-      stop.signal,
-      ({ rows, generation }) => {
-        const starts = rows.map((row) => Date.parse(`${String(row['start']).replace(/Z$/, '')}Z`));
-        const start = Math.max(...starts);
-        if (start > newestOf(watch))
-          watch.set(generation, { start, generation, atMs: performance.now() });
-      },
-    );
-    const sending = keepSending(instance, pipeline.id, stop.signal);
-    await until(() => watch.size > 0, 'the first output');
     for (const target of ['host', 'leader'] as const) {
       for (let index = 0; index < runs; index++) {
-        await instance.untilJob(pipeline.id, (job) => job.state === 'Running', WAIT_MS);
-        await pause(3_000 + prng.below(1_000));
-        const { outputMs, commitMs } = await crashOnce(instance, pipeline.id, target, watch);
+        const beforeMs = 3_000 + prng.below(1_000);
+        const path = `recovery-${target}-${index}`;
+        const { outputMs, commitMs } = await measure(instance, path, target, beforeMs);
         measured[target].output.push(outputMs);
         measured[target].commit.push(commitMs);
         log(
@@ -145,14 +156,11 @@ async function run({ runs, log }: BenchOptions): Promise<Measurement[]> {
         );
       }
     }
-    stop.abort();
-    await Promise.all([following, sending]);
   } finally {
-    stop.abort();
     await instance.close();
   }
   const note =
-    'parallelism 2, checkpoint every second, rows posted all the time; crash at seeded moments';
+    'parallelism 2, checkpoint every second, rows posted all the time; crash at a seeded moment, each of a pipeline of its own';
   return [
     { name: 'host killed → first new output row', unit: 'ms', values: measured.host.output, note },
     {
