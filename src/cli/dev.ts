@@ -117,9 +117,17 @@ export async function dev(argv: readonly string[]): Promise<number> {
     options.port === undefined ? { preferredPort: USUAL_PORT } : { port: options.port };
   const runtime = await startRuntime({ stateDir, host, root, handlesSignals: true, ...address });
   announce(runtime);
-  const ticker = startCronTicker(() => runtime.runScheduled(), printFailure);
+  // Ctrl-C in a terminal ends workerd as well: a tick that is under way then fails, and that is no news.
+  let ending = false;
+  const ticker = startCronTicker(
+    () => runtime.runScheduled(),
+    (error) => {
+      if (!ending) printFailure(error);
+    },
+  );
   const watcher = watchSources(root, reloader(runtime));
   await signalled;
+  ending = true;
   watcher.close();
   ticker.close();
   await runtime.dispose();

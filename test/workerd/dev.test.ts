@@ -1,5 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -20,6 +28,8 @@ type Started = {
 function thalweg(argv: readonly string[], env: Record<string, string> = {}): Started {
   const child = spawn(process.execPath, [program, ...argv], {
     cwd: root,
+    // A group of its own, which a test can signal as a terminal does.
+    detached: true,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -65,6 +75,23 @@ test('dev prints three lines, calls cron at its start, takes in changes, and Ctr
   dev.child.kill('SIGINT');
   expect(await dev.ended).toBe(0);
   expect(existsSync(join(root, '.thalweg/state/lock'))).toBe(false);
+});
+
+test('Ctrl-C that ends workerd in the middle of a cron call is a clean end, not a failure', async () => {
+  const source = join(root, 'src/worker.ts');
+  const fixture = readFileSync(join(import.meta.dirname, 'fixture/src/worker.ts'), 'utf8');
+  const slow = fixture.replace(
+    'async scheduled(controller, env) {',
+    '$& await scheduler.wait(20_000);',
+  );
+  expect(slow).not.toBe(fixture);
+  writeFileSync(source, slow);
+  const dev = await readyDev(['--state', join(root, 'slow')]);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  process.kill(-(dev.child.pid as number), 'SIGINT');
+  expect(await dev.ended).toBe(0);
+  expect(dev.stderr()).toBe('');
+  writeFileSync(source, fixture);
 });
 
 test('dev keeps its state until --reset', async () => {
