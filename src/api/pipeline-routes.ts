@@ -280,5 +280,5 @@ async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob)
     for (let partition = 0; partition < partitions; partition++)
       await services.log(pipeline.id, table, partition).destroy();
   }
-  services.forgetLater(pipeline.id, job.generation);
+  services.forgetLater(pipeline.id, job.id, job.generation);
 }

@@ -41,7 +41,7 @@ export type ApiServices = {
   log(pipelineId: string, table: string, partition: number): LogAccess;
   lineage(pipelineId: string, jobId: string): Promise<ReadOutcome>;
   /** Deletes, after the response, what the generations up to `generation` of a deleted pipeline left behind: checkpoints, staged output, leaders. */
-  forgetLater(pipelineId: string, generation: number): void;
+  forgetLater(pipelineId: string, jobId: string, generation: number): void;
   /** Only on one's own machine: null elsewhere. */
   local: LocalServices | null;
 };

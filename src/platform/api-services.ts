@@ -51,8 +51,8 @@ export function apiServices(env: Env, later: Later): ApiServices {
     log: (pipelineId, table, partition) => logAccess(env, logName(pipelineId, table, partition)),
     lineage: (pipelineId, jobId) =>
       driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
-    forgetLater: (pipelineId, generation) => {
-      later.waitUntil(forget(env, pipelineId, generation));
+    forgetLater: (pipelineId, jobId, generation) => {
+      later.waitUntil(forget(env, pipelineId, jobId, generation));
     },
     local: isLocal(env) ? localServices(env) : null,
   };
@@ -60,15 +60,21 @@ export function apiServices(env: Env, later: Later): ApiServices {
 
 /**
  * Leaders first, so that none of them finds its lineage gone. What a lost call leaves behind costs storage and
- * nothing else: ids are never used again by chance. Committed files of `r2` and `single_file` sinks stay.
+ * nothing else: ids are never used again by chance. Committed files of `r2` and `single_file` sinks stay, also where
+ * their path begins with the pipeline's id: only the folder of its job is the lineage's.
  */
-async function forget(env: Env, pipelineId: string, generations: number): Promise<void> {
+async function forget(
+  env: Env,
+  pipelineId: string,
+  jobId: string,
+  generations: number,
+): Promise<void> {
   for (let generation = 1; generation <= generations; generation++) {
     const name = leaderName(pipelineId, generation);
     await withRetry(() => ended(() => leaders(env).getByName(name).destroy(), 'deleted'));
   }
   for (const prefix of [
-    `${pipelineId}/`,
+    new LineagePaths(pipelineId, jobId).prefix,
     `thalweg-staged/${pipelineId}/`,
     `thalweg-output/${pipelineId}/`,
   ]) {

@@ -67,7 +67,7 @@ export class World {
       };
     },
     lineage: async () => this.lineage,
-    forgetLater: (pipelineId, generation) => {
+    forgetLater: (pipelineId, _jobId, generation) => {
       this.forgotten.push(`${pipelineId} up to ${generation}`);
     },
     local: {
