@@ -46,11 +46,12 @@ const BATCH_ROWS = 250;
 const POLL_MS = 200;
 const PATIENCE_MS = 60_000;
 
+/** Null when the rows are sent but the bucket cannot be read through the API: it is not on one's own machine. */
 export async function feedFlights(
   fetchPath: Fetch,
   options: FeedOptions,
   onEvent: (event: FeedEvent) => void,
-): Promise<FeedResult> {
+): Promise<FeedResult | null> {
   const api = new ApiClient(patient(fetchPath));
   const rows = await readFlights(options.rows);
   const expected = computeDelays(rows);
@@ -62,6 +63,10 @@ export async function feedFlights(
     onEvent({ tag: 'live', rows: output.rows.map(parseDelays) }),
   );
   try {
+    if (!(await bucketIsReadable(fetchPath))) {
+      await send(fetchPath, pipeline.id, rows, options, onEvent);
+      return null;
+    }
     let sentAtMs = Number.POSITIVE_INFINITY;
     const sending = send(fetchPath, pipeline.id, rows, options, onEvent).then(
       () => {
@@ -95,6 +100,12 @@ export async function feedFlights(
     watching.abort();
     await live;
   }
+}
+
+async function bucketIsReadable(fetchPath: Fetch): Promise<boolean> {
+  const response = await fetchPath('/api/v1/local/objects?prefix=flights/');
+  await response.body?.cancel();
+  return response.status !== 404;
 }
 
 /** Reads are repeated while the server is away: what is watched survives that, so does the watcher. */

@@ -65,12 +65,14 @@ function reporter(): (event: FeedEvent) => void {
   };
 }
 
-function conclude(result: FeedResult): boolean {
+function conclude(result: FeedResult, url: string): boolean {
   const { comparison, files } = result;
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   show(
-    `\n${count(files.length)} committed files, ${count(bytes)} bytes, under ${result.path}/, such as\n  ${files[0]?.key ?? '(none)'}`,
+    `\n${count(files.length)} committed files, ${count(bytes)} bytes, under ${result.path}/ in R2, such as`,
   );
+  const key = encodeURIComponent(files[0]?.key ?? '');
+  show(`  ${url}/api/v1/local/objects/content?key=${key}`);
   for (const line of comparison.missing.slice(0, 5)) show(`  missing     ${line}`);
   for (const line of comparison.unexpected.slice(0, 5)) show(`  unexpected  ${line}`);
   show(
@@ -118,7 +120,13 @@ async function main(): Promise<void> {
     options,
     reporter(),
   );
-  if (!conclude(result)) process.exitCode = 1;
+  if (result === null) {
+    show(
+      '\nAll rows are sent. This is no Thalweg on your machine, so its files cannot be read and compared from here.',
+    );
+    return;
+  }
+  if (!conclude(result, url)) process.exitCode = 1;
 }
 
 try {
