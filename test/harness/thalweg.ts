@@ -184,18 +184,21 @@ export class Thalweg {
     }
   }
 
-  /** Resets an object now, or when it reaches the crash point `at`. */
+  /** Resets an object now, or when it reaches the crash point `at`; of a log, `table` names whose. */
   async crash(
     pipeline: string,
     target: 'leader' | 'host' | 'log',
     at = 'now',
     index = 0,
+    table?: string,
   ): Promise<void> {
-    await this.fetch(`/api/v1/local/pipelines/${pipeline}/crash`, {
+    const response = await this.fetch(`/api/v1/local/pipelines/${pipeline}/crash`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ target, index, at }),
-    }).then((response) => response.text());
+      body: JSON.stringify({ target, index, at, ...(table === undefined ? {} : { table }) }),
+    });
+    const answer = await response.text();
+    if (!response.ok) throw new Error(`no ${target} was reset: ${answer}`);
   }
 }
 

@@ -109,7 +109,7 @@ describe('a pipeline survives', () => {
 
   test('a log partition that is reset', async () => {
     await runWithFaults(thalweg, 'log', 1, 30, async (batch, pipeline) => {
-      if (batch % 10 === 4) await thalweg.crash(pipeline, 'log');
+      if (batch % 10 === 4) await thalweg.crash(pipeline, 'log', 'now', 0, 'bids');
     });
   });
 
