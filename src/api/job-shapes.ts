@@ -36,7 +36,7 @@ export const JobSchema = z
       .nullable()
       .openapi({
         description:
-          'Counts since the pipeline began, as of the last report of its hosts; null when no leader answers.',
+          'Counts since the pipeline began, as of the last report of its hosts; null when no leader answers, or none has had a report yet.',
       }),
     failure_reason: FailureSchema.nullable(),
     created_at: micros,

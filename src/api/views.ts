@@ -156,7 +156,8 @@ export function jobView({ pipeline, job }: PipelineAndJob, status: LeaderStatus 
       (sum, operator) => sum + (operator.parallelism ?? pipeline.parallelism),
       0,
     ),
-    rows: live === null ? null : rowCounts(graphOf(pipeline), live),
+    // A leader that was reset knows no counts until a host has reported; zeros would say that rows are lost.
+    rows: live === null || live.metrics.length === 0 ? null : rowCounts(graphOf(pipeline), live),
     failure_reason: failureView(job),
     created_at: microsOf(pipeline.createdMs),
   };

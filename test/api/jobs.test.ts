@@ -380,6 +380,16 @@ describe('a job', () => {
     ).toBe(400);
   });
 
+  test('rows of a job are counted from reports, and are unknown, not zero, before the first', async () => {
+    await world.observe(id, { state: 'Running', generation: 2 });
+    const rows = async (): Promise<unknown> =>
+      (await world.call('GET', `/api/v1/pipelines/${id}/jobs`)).body.data[0].rows;
+    world.status = leader({ metrics: [] });
+    expect(await rows()).toBeNull();
+    world.status = leader({ metrics: [metric('source-1', 0), metric('source-1', 1)] });
+    expect(await rows()).toMatchObject({ in: 14 });
+  });
+
   test('counts for every node, by subtask', async () => {
     await world.observe(id, { state: 'Running', generation: 2 });
     world.status = leader({
