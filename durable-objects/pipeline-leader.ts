@@ -46,6 +46,8 @@ import type {
 } from '../src/protocol/messages.ts';
 
 const WATCH_MS = 20_000;
+/** An end that the controller has not heard of is told again after so long, until it has. */
+const END_AGAIN_MS = 5_000;
 
 const INCARNATION = 'incarnation';
 const SPEC = 'spec';
@@ -64,6 +66,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #state: LeaderState = newLeader();
   #ended = false;
+  #nudged: Promise<boolean> = Promise.resolve(false);
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -113,7 +116,8 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   }
 
   override async alarm(): Promise<void> {
-    this.#feed({ tag: 'tick' });
+    if (this.#state.phase === 'ended') await this.#untilHeard(this.#nudge());
+    else this.#feed({ tag: 'tick' });
   }
 
   /** One step; the answer to a report, if this was one. */
@@ -148,11 +152,11 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
         void this.ctx.storage.setAlarm(Math.max(effect.atMs, Date.now() + 1));
         return;
       case 'nudge':
-        void this.#nudge();
+        this.#nudged = this.#nudge();
         return;
       case 'ended':
         this.#ended = true;
-        void this.ctx.storage.deleteAlarm();
+        void this.#untilHeard(this.#nudged);
         return;
     }
   }
@@ -255,10 +259,22 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     }
   }
 
-  /** The cron backstop makes up for a nudge that fails, so nothing depends on it. */
-  async #nudge(): Promise<void> {
+  /** False when the controller could not look. Cron looks too, but perhaps a minute later. */
+  async #nudge(): Promise<boolean> {
+    const { spec } = this.#state;
+    // A generation that was never started is ended by whoever asks for it.
+    if (spec === null) return true;
     const exports = this.ctx.exports as unknown as { Controller: ControllerCalls };
-    await exports.Controller.nudge(this.#spec().pipelineId).catch(() => undefined);
+    return await exports.Controller.nudge(spec.pipelineId).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** The alarm outlives a reset and is dropped last: the end of a generation is not forgotten. */
+  async #untilHeard(nudged: Promise<boolean>): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + END_AGAIN_MS);
+    if (await nudged) await this.ctx.storage.deleteAlarm();
   }
 }
 

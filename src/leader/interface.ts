@@ -77,7 +77,7 @@ export type LeaderEffect =
   | { tag: 'wake-at'; atMs: number }
   /** Tell the controller that there is something to see. */
   | { tag: 'nudge' }
-  /** The outcome is durable: drop the alarm and the watches. */
+  /** The outcome is durable: drop the watches, and the alarm once the controller has heard. */
   | { tag: 'ended' }
   /** The answer to the `report` of this step; always the last effect. */
   | { tag: 'reply'; answer: ReportAnswer };
