@@ -144,6 +144,7 @@ function onLineageDone(step: Step, id: number, result: LineageResult): void {
     const reset = activity.operation.tag === 'fence' && activity.operation.options.reset;
     return onFenced(step, result.outcome, reset);
   }
+  if (result.outcome.tag === 'fenced') return end(step, { tag: 'fenced' });
   if (result.outcome.tag !== 'marked') return fail(step, result.outcome.report);
   setTip(step, result.outcome.tip);
   if (state.phase === 'running') settle(step);

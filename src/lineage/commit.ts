@@ -5,17 +5,18 @@
  *
  * Invariant: a marker means that the commit happened. Two leaders may both have committed (the sinks make it take
  * effect once) and both write the marker; who did is informational, epoch and reference are not.
- * Failure: `unavailable` may have written it; repeating is safe. Without a marker the next leader redoes the commit.
+ * Failure: `unavailable` may have written it; repeating is safe. Without a marker the next leader redoes the commit. A
+ * marker that was there and is gone means that a successor has collected it.
  */
 import { assert, must } from '../base/assert.ts';
 import { committedMarkerCodec } from './codec.ts';
-import { broken, read, unavailable } from './context.ts';
-import type { Broken, LineageContext, Unavailable } from './context.ts';
+import { broken, read, suspect, unavailable, verifyOwner } from './context.ts';
+import type { LineageContext, Stopped } from './context.ts';
 import { pauseAfter, putIfAbsent, STORE_ATTEMPTS_MAX } from './store.ts';
 import type { Lineage } from './store.ts';
 import type { CommittedMarker, Tip } from './types.ts';
 
-export type CommitOutcome = { tag: 'marked'; tip: Tip } | Broken | Unavailable;
+export type CommitOutcome = { tag: 'marked'; tip: Tip } | Stopped;
 
 /** The same tip, now committed; a tip that needs no marker comes back without a request. */
 export function* completeCommit(ctx: LineageContext, tip: Tip): Lineage<CommitOutcome> {
@@ -34,10 +35,14 @@ export function* completeCommit(ctx: LineageContext, tip: Tip): Lineage<CommitOu
       const present = yield* read(key, committedMarkerCodec);
       if (present.tag === 'found') {
         if (present.value.epoch !== tip.epoch || present.value.ref !== ref)
-          return broken(`${key} marks another checkpoint`);
+          return yield* suspect(ctx, broken(`${key} marks another checkpoint`));
         return { tag: 'marked', tip: { ...tip, committed: true } };
       }
-      if (present.tag !== 'missing') return present;
+      if (present.tag === 'broken') return yield* suspect(ctx, present);
+      if (present.tag === 'unavailable') return present;
+      // Only a successor's collector takes a marker away: without this look a replaced leader would repeat its put for ever.
+      const owner = yield* verifyOwner(ctx);
+      if (owner.tag !== 'mine') return owner;
     }
     if (attempt === STORE_ATTEMPTS_MAX)
       return unavailable(`marker of epoch ${tip.epoch}: no answer`);

@@ -27,6 +27,8 @@ export type LeaderPlan = {
   me: Incarnation;
   epochs: number;
   keep: number | null;
+  /** Its fence forgets the state that older generations left. */
+  reset?: boolean;
 };
 
 /** Plain data: everything a leader knows between two works. */
@@ -98,7 +100,7 @@ export function nextWork(plan: LeaderPlan, state: LeaderState): Work {
     case 'complete':
       return store(markWork(ctx, state, tip, plan.keep === null ? 'write' : 'collect'));
     case 'fence':
-      return store(fenceWork(ctx, state, tip));
+      return store(fenceWork(ctx, state, tip, resetDue(plan, tip)));
     case 'collect':
       return store(collectWork(ctx, state, tip, plan.keep ?? 0));
     case 'write':
@@ -138,9 +140,12 @@ function markWork(ctx: LineageContext, state: LeaderState, tip: Tip, phase: Lead
   };
 }
 
-function fenceWork(ctx: LineageContext, state: LeaderState, tip: Tip) {
+const resetDue = ({ reset = false, generation }: LeaderPlan, { manifest }: Tip): boolean =>
+  reset && manifest !== null && manifest.generation < generation;
+
+function fenceWork(ctx: LineageContext, state: LeaderState, tip: Tip, reset: boolean) {
   return function* fence(): Lineage<LeaderState> {
-    const begun = yield* fenceAndBegin(ctx, tip, { reset: false, info: INFO });
+    const begun = yield* fenceAndBegin(ctx, tip, { reset, info: INFO });
     if (begun.tag === 'begun') return { ...state, tip: begun.tip, phase: 'write' };
     return begun.tag === 'adopted' ? ready(state, begun.tip) : ended(state, begun);
   };

@@ -1,19 +1,25 @@
 /**
- * Explores, breadth first, every order in which the requests of some actors can take effect, under a budget of faults.
+ * Every order in which the requests of some controllers and leaders can take effect, under a budget of faults.
  *
- * A state is: the bucket, what the oracle remembers, where each actor stands, and which requests are on their way. A crash needs no
- * move of its own: a crashed actor is one that never moves again, and every state is checked. Faults that cost budget:
- * a request takes effect but its answer is lost; a request is on its way and takes effect at any later time; half of a
- * delete takes effect; a leader dies while its call of the sink is on its way.
+ * A state is: the bucket, what the oracle remembers, where each actor stands, and which requests are on their way. Three faults
+ * cost no budget. A crash: a crashed actor is one that never moves again, and every state is checked, so each state stands
+ * for the crash of any of its actors there. A zombie: it moves again at any later state. A read that fails: its workflow
+ * asks again, so the history is one without the failure. Faults that cost budget: a request takes effect but its answer
+ * is lost; a request is on its way and takes effect at any later time or never; half of a delete takes effect; a
+ * leader dies while its call of the sink is on its way.
  *
- * The first violation found is a shortest one; it comes with its trace.
+ * In every state three promises about the future are checked (`healing.ts`): L1 and L3, one generation more and no more
+ * faults, and epochs advance again; L2, a leader that lost ends within a bound.
  */
 import { allocateGeneration } from '../../src/lineage/allocate.ts';
 import { PATHS } from '../harness/lineage-leader.ts';
 import { Actors, PROGRAMS } from './actors.ts';
 import type { ActorPlan, Programs } from './actors.ts';
 import { Buckets } from './bucket.ts';
-import { Oracle, Violation } from './oracle.ts';
+import { Healing } from './healing.ts';
+import { Oracle } from './oracle.ts';
+import { demand, search, Violation } from './search.ts';
+import type { Emit, Report } from './search.ts';
 
 export type Exploration = {
   actors: readonly ActorPlan[];
@@ -23,17 +29,6 @@ export type Exploration = {
   programs?: Programs;
   /** Stops, not exhausted, at this many states. */
   statesMax?: number;
-};
-
-export type Report = {
-  states: number;
-  moves: number;
-  /** Length of the longest shortest history. */
-  depth: number;
-  /** States in which nothing can move. */
-  ends: number;
-  exhausted: boolean;
-  violation: { rule: string; trace: string[] } | null;
 };
 
 /** On its way: a request (even: number × 2) or a call of the sink (odd: number × 2 + 1). */
@@ -48,69 +43,50 @@ type State = {
   flights: Flight[];
 };
 
-type Move = { text: string; state: State };
-
 /** The place of an actor that died. */
 const DEAD = -1;
+const NOTHING = -1;
 
 export class Explorer {
   readonly #options: Exploration;
   readonly #buckets = new Buckets();
   readonly #oracle: Oracle;
   readonly #actors: Actors;
-  #moves: Move[] = [];
+  readonly #healing: Healing;
+  #emit: Emit = () => {};
+  #moved = false;
 
   constructor(options: Exploration) {
     this.#options = options;
     this.#oracle = new Oracle(this.#buckets);
     this.#actors = new Actors(options.actors, this.#buckets, options.programs ?? PROGRAMS);
+    this.#healing = new Healing(this.#buckets, this.#oracle, this.#actors, options.programs ?? PROGRAMS);
   }
 
-  explore(): Report {
-    const seen = new Map<string, number>();
-    const parents: number[] = [];
-    const texts: string[] = [];
-    const statesMax = this.#options.statesMax ?? Infinity;
-    const report: Report = {
-      states: 0,
-      moves: 0,
-      depth: 0,
-      ends: 0,
-      exhausted: true,
-      violation: null,
-    };
-    const add = (state: State, parent: number, text: string): boolean => {
-      const key = keyOf(state);
-      if (seen.has(key)) return false;
-      seen.set(key, parents.length);
-      parents.push(parent);
-      texts.push(text);
-      return true;
-    };
-    const initial = this.#initial();
-    add(initial, -1, 'start');
-    let frontier: { state: State; index: number }[] = [{ state: initial, index: 0 }];
-    for (; frontier.length > 0 && report.exhausted; report.depth++) {
-      const next: { state: State; index: number }[] = [];
-      for (const { state, index } of frontier) {
-        try {
-          this.#expand(state);
-        } catch (thrown) {
-          if (!(thrown instanceof Violation)) throw thrown;
-          report.violation = { rule: thrown.message, trace: traceOf(index, parents, texts) };
-          return { ...report, states: parents.length };
-        }
-        report.moves += this.#moves.length;
-        if (this.#moves.length === 0) report.ends++;
-        for (const move of this.#moves) {
-          if (add(move.state, index, move.text))
-            next.push({ state: move.state, index: parents.length - 1 });
-        }
-      }
-      frontier = next;
-      if (parents.length >= statesMax) report.exhausted = frontier.length === 0;
-    }
-    return { ...report, states: parents.length };
+  explore(): Report & { healed: number; bound: number; losing: number } {
+    const report = search(
+      {
+        width: 4 + this.#options.actors.length + this.#options.delays,
+        initial: this.#encode(this.#initial()),
+        expand: (row, emit) => this.#expand(this.#decode(row), emit),
+      },
+      this.#options.statesMax,
+    );
+    const { healed, healingMax: bound, losingMax: losing } = this.#healing;
+    return { ...report, healed, bound, losing };
+  }
+
+  #encode({ bucket, memory, losses, delays, positions, flights }: State): number[] {
+    const row = [bucket, memory, losses, delays, ...positions, ...flights];
+    while (row.length < 4 + positions.length + this.#options.delays) row.push(NOTHING);
+    return row;
+  }
+
+  #decode(row: readonly number[]): State {
+    const [bucket = 0, memory = 0, losses = 0, delays = 0] = row;
+    const until = 4 + this.#options.actors.length;
+    const flights = row.slice(until).filter((flight) => flight !== NOTHING);
+    return { bucket, memory, losses, delays, positions: row.slice(4, until), flights };
   }
 
   /** Generation 1 is allocated, nobody has moved. */
@@ -134,11 +110,13 @@ export class Explorer {
     };
   }
 
-  #expand(state: State): void {
-    this.#moves = [];
+  #expand(state: State, emit: Emit): void {
+    this.#emit = emit;
+    this.#moved = false;
+    this.#healing.watchHealing(state.memory, state.bucket);
     for (let actor = 0; actor < state.positions.length; actor++) this.#moveActor(state, actor);
     for (let index = 0; index < state.flights.length; index++) this.#land(state, index);
-    if (this.#moves.length === 0) this.#watchEnd(state);
+    if (!this.#moved) this.#watchEnd(state);
   }
 
   #moveActor(state: State, actor: number): void {
@@ -155,6 +133,7 @@ export class Explorer {
         throw new Violation(`${name} lost a claim while it is the owner`);
       return;
     }
+    if (this.#plan(actor).tag === 'leader') this.#healing.watchLoser(at, state.bucket);
     if (intent.tag === 'sink') this.#callSink(state, actor, intent.call);
     else this.#request(state, actor, intent.op);
   }
@@ -171,19 +150,19 @@ export class Explorer {
     const request = this.#buckets.op(op);
     if (plan.tag === 'leader') this.#oracle.watchIntent(request, plan.plan.me.nonce);
     const at = state.positions[actor] as number;
-    const text = `${plan.name}: ${describe(request)}`;
+    const text = (): string => `${plan.name}: ${describe(request)}`;
     const applied = this.#buckets.apply(state.bucket, op);
     const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
     const after = { ...state, bucket: applied.bucket, memory };
     const answer = this.#buckets.answer(applied.answer);
     const next = this.#actors.advance(at, applied.answer);
     this.#watchOpened(memory, at, next);
-    this.#add(`${text} → ${answer.tag}`, place(after, actor, next));
+    this.#add(() => `${text()} → ${answer.tag}`, place(after, actor, next));
     if (request.op !== 'put' && request.op !== 'delete') return;
     const unanswered = this.#actors.advance(at, null);
     if (state.losses > 0 && applied.bucket !== state.bucket) {
       this.#add(
-        `${text} → ${answer.tag}, answer lost`,
+        () => `${text()} → ${answer.tag}, answer lost`,
         place({ ...after, losses: state.losses - 1 }, actor, unanswered),
       );
     }
@@ -192,7 +171,7 @@ export class Explorer {
     if (state.delays > 0) {
       const flights = [...state.flights, op * 2].sort((left, right) => left - right);
       this.#add(
-        `${text} → delayed`,
+        () => `${text()} → delayed`,
         place({ ...state, delays: state.delays - 1, flights }, actor, unanswered),
       );
     }
@@ -205,12 +184,12 @@ export class Explorer {
     if (opened && tip !== null) this.#oracle.watchOpened(memory, tip.epoch);
   }
 
-  #deleteHalf(state: State, actor: number, keys: string[], text: string): void {
+  #deleteHalf(state: State, actor: number, keys: string[], text: () => string): void {
     const half = { op: 'delete', keys: keys.slice(0, keys.length >> 1) } as const;
     const { bucket } = this.#buckets.apply(state.bucket, this.#buckets.internOp(half));
     const memory = this.#oracle.watch(state.memory, half, state.bucket, bucket);
     this.#add(
-      `${text} → half done, dead`,
+      () => `${text()} → half done, dead`,
       place({ ...state, bucket, memory, losses: state.losses - 1 }, actor, DEAD),
     );
   }
@@ -218,13 +197,13 @@ export class Explorer {
   #callSink(state: State, actor: number, call: number): void {
     const plan = this.#plan(actor);
     const at = state.positions[actor] as number;
-    const text = `${plan.name}: commit epoch ${this.#actors.call(call).epoch}`;
+    const text = (): string => `${plan.name}: commit epoch ${this.#actors.call(call).epoch}`;
     const memory = this.#oracle.watchSink(state.memory, this.#actors.call(call));
     this.#add(text, place({ ...state, memory }, actor, this.#actors.acknowledge(at)));
     if (state.delays === 0) return;
     const flights = [...state.flights, call * 2 + 1].sort((left, right) => left - right);
     this.#add(
-      `${text} → delayed, dead`,
+      () => `${text()} → delayed, dead`,
       place({ ...state, delays: state.delays - 1, flights }, actor, DEAD),
     );
   }
@@ -235,7 +214,7 @@ export class Explorer {
     const flights = state.flights.toSpliced(index, 1);
     if (flight % 2 === 1) {
       const call = this.#actors.call((flight - 1) / 2);
-      this.#add(`late: commit epoch ${call.epoch}`, {
+      this.#add(() => `late: commit epoch ${call.epoch}`, {
         ...state,
         flights,
         memory: this.#oracle.watchSink(state.memory, call),
@@ -246,7 +225,7 @@ export class Explorer {
     const applied = this.#buckets.apply(state.bucket, flight / 2);
     const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
     const { tag } = this.#buckets.answer(applied.answer);
-    this.#add(`late: ${describe(request)} → ${tag}`, {
+    this.#add(() => `late: ${describe(request)} → ${tag}`, {
       ...state,
       flights,
       memory,
@@ -273,8 +252,9 @@ export class Explorer {
     return this.#options.actors[actor] as ActorPlan;
   }
 
-  #add(text: string, state: State): void {
-    this.#moves.push({ text, state });
+  #add(text: () => string, state: State): void {
+    this.#moved = true;
+    this.#emit(this.#encode(state), text);
   }
 }
 
@@ -282,16 +262,6 @@ function place(state: State, actor: number, position: number): State {
   return { ...state, positions: state.positions.with(actor, position) };
 }
 
-function keyOf({ bucket, memory, losses, delays, positions, flights }: State): string {
-  return `${bucket},${memory},${losses},${delays},${positions.join(',')}|${flights.join(',')}`;
-}
-
 function describe(op: { op: string; key?: string; keys?: string[]; prefix?: string }): string {
   return `${op.op} ${op.key ?? op.prefix ?? op.keys?.join(' ') ?? ''}`;
-}
-
-function traceOf(index: number, parents: readonly number[], texts: readonly string[]): string[] {
-  const trace: string[] = [];
-  for (let at = index; at >= 0; at = parents[at] as number) trace.push(texts[at] as string);
-  return trace.reverse();
 }

@@ -2,8 +2,10 @@
  * What must hold, watched from outside: the oracle sees each request that takes effect and remembers what the bucket forgets.
  *
  * Rules by their names in the specification of the lineage: I1 one canonical checkpoint an epoch for ever; I2 only canonical
- * ones are committed, in order; I3 parent chain; I4 a marker means committed; I6 a generation restores from the tip; I8 what
- * retained checkpoints reference exists unchanged; I9 no name has two writers; and output is exactly once.
+ * ones are committed, in order; I3 parent chain; I4 a marker means committed; I5 output is exactly once; I6 a generation
+ * restores from the tip; I7 a start that was replaced wins at most one epoch more; I8 what retained checkpoints reference
+ * exists unchanged; I9 no name has two writers; I10 "no checkpoint" only for a new lineage; I11 a commit token has one
+ * content.
  */
 import {
   checkpointManifestCodec,
@@ -15,11 +17,12 @@ import type { Codec } from '../../src/lineage/codec.ts';
 import { contentHash } from '../../src/lineage/content-hash.ts';
 import { sameRef } from '../../src/lineage/derive.ts';
 import { currentGrows } from '../../src/lineage/invariants.ts';
-import type { CheckpointManifest, ManifestRef } from '../../src/lineage/types.ts';
+import type { CheckpointManifest, CurrentGeneration, ManifestRef } from '../../src/lineage/types.ts';
 import { PATHS } from '../harness/lineage-leader.ts';
 import type { SinkCall } from '../harness/lineage-leader.ts';
 import type { BucketOp, Buckets, Objects } from './bucket.ts';
 import { Interner } from './interning.ts';
+import { demand, Violation } from './search.ts';
 
 /** One canonical checkpoint, as it was when its record was created. */
 type Canonical = {
@@ -30,27 +33,28 @@ type Canonical = {
   needsCommit: boolean;
 };
 
-/** All canonical checkpoints from epoch 1, and what the sink's target holds: rows 0 to `rows` − 1. */
-export type Memory = { canonical: readonly Canonical[]; rows: number; lastEpoch: number };
-
-export class Violation extends Error {
-  override readonly name = 'Violation';
-}
-
-function demand(condition: boolean, rule: string): asserts condition {
-  if (!condition) throw new Violation(rule);
-}
+/**
+ * All canonical checkpoints from epoch 1, what the sink's target holds (rows 0 to `rows` − 1), and the nonces of starts that
+ * have won an epoch after O1 had ceased to name them.
+ */
+export type Memory = {
+  canonical: readonly Canonical[];
+  rows: number;
+  lastEpoch: number;
+  late: readonly string[];
+};
 
 export class Oracle {
   readonly #buckets: Buckets;
   readonly #memories = new Interner<Memory>();
   readonly #hashes = new Map<number, string>();
   readonly #whole = new Set<number>();
+  readonly #owners = new Map<number, CurrentGeneration>();
   readonly empty: number;
 
   constructor(buckets: Buckets) {
     this.#buckets = buckets;
-    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0 });
+    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0, late: [] });
   }
 
   memory(number: number): Memory {
@@ -78,7 +82,7 @@ export class Oracle {
     const canonical = known.canonical[call.epoch - 1];
     demand(
       canonical?.checkpoint.ref === call.ref,
-      `I2: epoch ${call.epoch} is committed from ${call.ref}, which is not canonical`,
+      `I2, I11: epoch ${call.epoch} is committed from ${call.ref}, which is not canonical`,
     );
     if (call.epoch <= known.lastEpoch) return memory;
     const skipped = known.canonical.find(
@@ -99,7 +103,7 @@ export class Oracle {
     const { canonical } = this.memory(memory);
     demand(
       canonical.length - epoch <= 1,
-      `I6: epoch ${epoch} is opened as the tip, but epoch ${canonical.length} is canonical`,
+      `${epoch === 0 ? 'I10' : 'I6'}: epoch ${epoch} is opened as the tip, but epoch ${canonical.length} is canonical`,
     );
   }
 
@@ -139,8 +143,14 @@ export class Oracle {
       `I6: epoch ${epoch} follows another's checkpoint without a fence`,
     );
     const { kind, nonce, needsCommit } = manifest;
+    const zombie = this.owner(objects)?.incarnation?.nonce !== nonce;
+    demand(
+      !zombie || !known.late.includes(nonce),
+      `I7: ${nonce} wins epoch ${epoch} though it has already won one since it was replaced`,
+    );
     return this.#intern({
       ...known,
+      late: zombie ? [...known.late, nonce].toSorted() : known.late,
       canonical: [
         ...known.canonical,
         { epoch, checkpoint: record.checkpoint, kind, nonce, needsCommit },
@@ -201,11 +211,20 @@ export class Oracle {
     return this.#decode(checkpointManifestCodec, this.#buckets.body(body));
   }
 
-  #floor(objects: Objects): number {
+  /** O1, null before the first allocation. */
+  owner(objects: Objects): CurrentGeneration | null {
     const body = objects.get(PATHS.current);
-    return body === undefined
-      ? 0
-      : this.#decode(currentGenerationCodec, this.#buckets.body(body)).floor;
+    if (body === undefined) return null;
+    let current = this.#owners.get(body);
+    if (current === undefined) {
+      current = this.#decode(currentGenerationCodec, this.#buckets.body(body));
+      this.#owners.set(body, current);
+    }
+    return current;
+  }
+
+  #floor(objects: Objects): number {
+    return this.owner(objects)?.floor ?? 0;
   }
 
   #hash(body: number): string {
