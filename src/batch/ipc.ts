@@ -4,6 +4,7 @@
  * One stream holds one schema and one batch. Event times and retractions travel behind the columns
  * of the schema as `_timestamp` and `_retract`. Only `makeData` of the library is used: its builders
  * compile code at run time, which Workers forbid. Decoded columns are views of the given bytes.
+ * Columns may share buffers (an event time that is a column is the same array twice): each is written in full.
  *
  * Failure: bytes that are cut short, are no such stream or one of another schema throw INTERNAL. A
  * flipped bit inside is not noticed and may cost much time: who stores streams keeps a checksum.
@@ -65,30 +66,52 @@ function arrowType(type: SqlType): DataType {
 const arrowField = (name: string, type: SqlType, nullable: boolean): ArrowField =>
   new ArrowField(name, arrowType(type), nullable);
 
+/**
+ * The buffers of one stream so far. The library joins neighbours that lie in one ArrayBuffer to a single range, and so
+ * writes bytes that both of them hold only once: a buffer that overlaps an earlier one has to be a copy.
+ */
+class DistinctBuffers {
+  readonly #ranges = new Map<ArrayBufferLike, { from: number; to: number }[]>();
+
+  take<T extends Uint8Array | Int32Array | Uint32Array | Float64Array | BigInt64Array>(
+    array: T,
+  ): T {
+    const from = array.byteOffset;
+    const to = from + array.byteLength;
+    const ranges = this.#ranges.get(array.buffer);
+    if (ranges === undefined) this.#ranges.set(array.buffer, [{ from, to }]);
+    else if (ranges.some((range) => from < range.to && range.from < to)) return array.slice() as T;
+    else ranges.push({ from, to });
+    return array;
+  }
+}
+
 function wideValues(words: Int32Array, length: number): BigInt64Array {
   const exact = words.subarray(0, length * 2);
   const aligned = exact.byteOffset % 8 === 0 ? exact : exact.slice();
   return new BigInt64Array(aligned.buffer, aligned.byteOffset, length);
 }
 
-function dataOf(column: Column, type: DataType): Data {
+function dataOf(column: Column, type: DataType, buffers: DistinctBuffers): Data {
   const { length } = column;
   const nullBitmap =
-    column.validity === null ? null : column.validity.subarray(0, bitmapBytes(length));
+    column.validity === null
+      ? null
+      : buffers.take(column.validity.subarray(0, bitmapBytes(length)));
   switch (column.tag) {
     case 'boolean':
       return makeData({
         type: type as Bool,
         length,
         nullBitmap,
-        data: column.bits.subarray(0, bitmapBytes(length)),
+        data: buffers.take(column.bits.subarray(0, bitmapBytes(length))),
       });
     case 'int32':
       return makeData({
         type: type as Int32,
         length,
         nullBitmap,
-        data: column.values.subarray(0, length),
+        data: buffers.take(column.values.subarray(0, length)),
       });
     case 'int64':
     case 'timestamp':
@@ -96,28 +119,29 @@ function dataOf(column: Column, type: DataType): Data {
         type: type as Int64,
         length,
         nullBitmap,
-        data: wideValues(column.words, length),
+        data: buffers.take(wideValues(column.words, length)),
       });
     case 'float64':
       return makeData({
         type: type as Float64,
         length,
         nullBitmap,
-        data: column.values.subarray(0, length),
+        data: buffers.take(column.values.subarray(0, length)),
       });
     case 'decimal': {
       const { words } = column;
-      const data = new Uint32Array(words.buffer, words.byteOffset, length * 4);
+      const data = buffers.take(new Uint32Array(words.buffer, words.byteOffset, length * 4));
       return makeData({ type: type as Decimal, length, nullBitmap, data });
     }
     case 'text': {
-      const valueOffsets = column.offsets.subarray(0, length + 1);
-      return makeData({ type: type as Utf8, length, nullBitmap, valueOffsets, data: column.bytes });
+      const valueOffsets = buffers.take(column.offsets.subarray(0, length + 1));
+      const data = buffers.take(column.bytes);
+      return makeData({ type: type as Utf8, length, nullBitmap, valueOffsets, data });
     }
     case 'struct': {
       const fields = (type as Struct).children;
       const children = column.children.map((child, index) =>
-        dataOf(child, (fields[index] as ArrowField).type),
+        dataOf(child, (fields[index] as ArrowField).type, buffers),
       );
       return makeData({ type: type as Struct, length, nullBitmap, children });
     }
@@ -142,8 +166,9 @@ export function encodeBatch(schema: Schema, batch: RecordBatch): Uint8Array {
     fields.push(arrowField(RETRACT_NAME, BOOLEAN, false));
     columns.push(retractColumn(batch.retract, batch.rows));
   }
+  const buffers = new DistinctBuffers();
   const children = columns.map((column, index) =>
-    dataOf(column, (fields[index] as ArrowField).type),
+    dataOf(column, (fields[index] as ArrowField).type, buffers),
   );
   const data = makeData({ type: new Struct(fields), length: batch.rows, nullCount: 0, children });
   const writer = new RecordBatchStreamWriter();
