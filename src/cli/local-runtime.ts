@@ -10,8 +10,6 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   convertV4MiniflareOptions,
-  Log,
-  LogLevel,
   Miniflare,
   type V4MiniflareOptions,
   type V4WorkerOptions,
@@ -28,6 +26,7 @@ import { applyMigrations } from './migrate.ts';
 import { STATE_MARKER, workerdProcesses } from './processes.ts';
 import { usablePort } from './ports.ts';
 import { PROJECT_ROOT, resourceDir } from './project.ts';
+import { RevivalLog, revive } from './revival.ts';
 import { explainStartupFailure } from './startup-failure.ts';
 import { lockState } from './state-lock.ts';
 import { isRuntimeChatter, note } from './terminal.ts';
@@ -81,6 +80,7 @@ type Setting = {
   port: number;
   stateDir: string;
   files: LocalFilesAddress | undefined;
+  log: RevivalLog;
 };
 
 function logToStderr(level: string, message: string): void {
@@ -133,7 +133,7 @@ async function miniflareOptions(
     // Nothing is asked or told over the network: no lookup of a sample `cf` object, no telemetry.
     cf: false,
     telemetry: { enabled: false },
-    log: new Log(LogLevel.ERROR),
+    log: setting.log,
     handleStructuredLogs: ({ level, message }) => {
       if (!isRuntimeChatter(message)) onLog(level, message);
     },
@@ -167,6 +167,13 @@ async function start(options: RuntimeOptions, setting: Setting): Promise<LocalRu
     const url = (await miniflare.ready).href.replace(/\/$/, '');
     await migrate(miniflare, setting.root, description);
     const listening = { ...setting, port: Number(new URL(url).port) };
+    let ended = false;
+    setting.log.onRestartFailed = () => {
+      void revive(
+        () => reload(miniflare, options, listening),
+        () => ended,
+      ).catch((error: unknown) => note(`workerd cannot be started again: ${String(error)}`));
+    };
     return {
       url,
       stateDir: setting.stateDir,
@@ -176,7 +183,10 @@ async function start(options: RuntimeOptions, setting: Setting): Promise<LocalRu
       runScheduled: () => runScheduled(miniflare, description.crons[0]),
       reload: () => reload(miniflare, options, listening),
       workerdPid: () => workerdProcesses(setting.stateDir)[0],
-      dispose: () => miniflare.dispose(),
+      dispose: () => {
+        ended = true;
+        return miniflare.dispose();
+      },
     };
   } catch (error) {
     await miniflare.dispose().catch(() => undefined);
@@ -237,7 +247,14 @@ export async function startRuntime(options: RuntimeOptions): Promise<LocalRuntim
     unlock();
   };
   try {
-    const runtime = await start(options, { root, host, port, stateDir, files });
+    const runtime = await start(options, {
+      root,
+      host,
+      port,
+      stateDir,
+      files,
+      log: new RevivalLog(),
+    });
     let ended: Promise<void> | undefined;
     const end = async (): Promise<void> => {
       await runtime.dispose();
