@@ -79,6 +79,7 @@ export function draftOf(collection: Collection, planHash: string, nowMs: number)
     parallelism: reports.length,
     files: reports.flatMap((report) => report.files),
     broadcast: reports.flatMap((report) => report.broadcast),
+    inputs: reports.flatMap((report) => report.inputs),
     needsCommit: items.length > 0,
     items,
     finished: collection.kind === 'final',

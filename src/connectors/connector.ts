@@ -42,6 +42,8 @@ export type SourceStep =
       batch: RecordBatch;
       /** Rows that could not be decoded. */
       problems: readonly RowProblem[];
+      /** The bytes read for these rows: those of a partition's batches, joined, are what lies between its offsets. Null: generated. */
+      input: Uint8Array | null;
     }
   /** One read per partition may be under way. */
   | { tag: 'read'; partition: number; request: ReadRequest }
@@ -81,6 +83,8 @@ export type StageRequest = {
   bytes: Uint8Array;
   rows: number;
   method: 'multipart' | 'object';
+  /** Where the rows will be seen once committed; without it at `key`. */
+  target?: string;
 };
 
 /** What a staged write left behind; becomes the payload of a sink item. */
@@ -91,6 +95,9 @@ export type StagedObject = {
   size: number;
   rows: number;
 };
+
+/** Payload of a sink item: the staged write, where its rows are seen once committed, and `contentHash` of its bytes. */
+export type ItemPayload = StagedObject & { target: string; hash: string };
 
 export type SinkContext = {
   table: string;

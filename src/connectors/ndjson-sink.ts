@@ -20,22 +20,26 @@ export class NdjsonSink implements Sink {
   readonly #method: StageRequest['method'];
   readonly #nameOf: PieceName;
   readonly #pieceBytesMax: number;
+  readonly #target: string | null;
   #parts: Uint8Array[] = [];
   #bytes = 0;
   #rows = 0;
   #nextIndex = 0;
 
+  /** @param target the object that pieces are appended to; null: each is an object of its own */
   constructor(
     context: SinkContext,
     method: StageRequest['method'],
     pieceBytesMax: number,
     nameOf: PieceName,
+    target: string | null = null,
   ) {
     this.#context = context;
     this.#encoder = new JsonEncoder(context.schema, context.format);
     this.#method = method;
     this.#pieceBytesMax = pieceBytesMax;
     this.#nameOf = nameOf;
+    this.#target = target;
   }
 
   onBatch(batch: RecordBatch, epoch: number, output: SinkOutput): void {
@@ -61,7 +65,8 @@ export class NdjsonSink implements Sink {
       at += part.length;
     }
     const key = this.#nameOf(epoch, this.#nextIndex++);
-    output.stage({ key, bytes, rows: this.#rows, method: this.#method });
+    const target = this.#target ?? key;
+    output.stage({ key, bytes, rows: this.#rows, method: this.#method, target });
     this.#parts = [];
     this.#bytes = 0;
     this.#rows = 0;

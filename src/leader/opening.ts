@@ -10,9 +10,10 @@
  * it resets. Failure: START_TIMEOUT; a store that does not answer: STORE_FAILED; both cost a generation.
  */
 import { must } from '../base/assert.ts';
+import type { PhysicalGraph } from '../graph/graph.ts';
 import type { FenceOutcome } from '../lineage/fence.ts';
 import type { OpenOutcome } from '../lineage/open.ts';
-import type { Tip } from '../lineage/types.ts';
+import type { PlannedOperator, Tip } from '../lineage/types.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
 import {
   end,
@@ -129,9 +130,19 @@ export function fence(step: Step): void {
   const spec = specOf(step);
   state.phase = 'fencing';
   const { codeVersion, parallelism, reason } = spec;
-  const info = { planHash: spec.graph.planHash, codeVersion, parallelism, reason };
+  const operators = plannedOperators(spec.graph);
+  const info = { planHash: spec.graph.planHash, codeVersion, parallelism, reason, operators };
   const operation = { tag: 'fence', tip, options: { reset: resetDue(spec, tip), info } } as const;
   startOperation(step, operation, step.nowMs + spec.settings.startTimeoutMs);
+}
+
+function plannedOperators({ operators, edges }: PhysicalGraph): PlannedOperator[] {
+  return operators.map(({ id, spec }) => ({
+    operator: id,
+    kind: spec.tag,
+    inputs: edges.filter((edge) => edge.to === id).map((edge) => edge.from),
+    linePerRow: spec.tag === 'sink' && spec.twoPhase && !spec.updating,
+  }));
 }
 
 export function onFenced(step: Step, outcome: FenceOutcome, reset: boolean): void {

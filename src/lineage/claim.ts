@@ -4,7 +4,7 @@
  * Place in the walk: stage 8. Order: the manifest (O3) is confirmed first, then its record (O4) is created if absent, and
  * an unclear answer is resolved by reading back and comparing the reference, also when the answer was "exists".
  *
- * Invariants: INV-01..07 are asserted before the put. `won` does not permit any effect: the caller verifies ownership
+ * Invariants: INV-01..07 and INV-11 are asserted before the put. `won` does not permit any effect: the caller verifies ownership
  * first. Failure: `unavailable` leaves the claim open (it may still land); repeating the same claim is safe.
  */
 import { assert } from '../base/assert.ts';
@@ -20,6 +20,7 @@ import {
   itemsNeedCommit,
   tipIsReady,
 } from './invariants.ts';
+import { tornRanges } from './inputs.ts';
 import { pauseAfter, putIfAbsent, STORE_ATTEMPTS_MAX } from './store.ts';
 import type { Lineage } from './store.ts';
 import type { CheckpointManifest, EpochRecord, ManifestRef, Tip } from './types.ts';
@@ -43,6 +44,8 @@ export function assertPublishable(
   );
   assert(fenceIsInert(manifest), `fence ${manifest.epoch} has something to commit`);
   assert(itemsNeedCommit(manifest), `epoch ${manifest.epoch} has items that nobody would commit`);
+  const [torn] = tornRanges(tip.manifest, manifest);
+  assert(torn === undefined, `epoch ${manifest.epoch}: ${torn?.message}`);
 }
 
 /** Creates the record that makes `checkpoint` canonical, unless another one is. */

@@ -16,6 +16,7 @@ import {
   hash,
   listOf,
   nullable,
+  optional,
   record,
   ShapeError,
   text,
@@ -31,8 +32,10 @@ import type {
   EpochRecord,
   GenerationManifest,
   Incarnation,
+  InputRange,
   JsonValue,
   ManifestRef,
+  PlannedOperator,
   SinkItem,
   StateFile,
 } from './types.ts';
@@ -45,6 +48,22 @@ export type Codec<T> = { encode(value: T): Uint8Array; decode(bytes: Uint8Array)
 const incarnation = record<Incarnation>({ objectId: text, startNo: count, nonce: text });
 const manifestRef = record<ManifestRef>({ ref: text, hash });
 const keyRange = record<KeyRange>({ lower: count, upper: count });
+
+const plannedOperator = record<PlannedOperator>({
+  operator: text,
+  kind: text,
+  inputs: listOf(text),
+  linePerRow: flag,
+});
+const inputRange = record<InputRange>({
+  operator: text,
+  partition: count,
+  from: anyJson,
+  to: anyJson,
+  rows: count,
+  bytes: count,
+  hash: nullable(hash),
+});
 
 export const currentGenerationCodec = codecOf(
   'current generation',
@@ -70,6 +89,7 @@ export const generationManifestCodec = codecOf(
     codeVersion: text,
     parallelism: count,
     reason: text,
+    operators: optional(listOf(plannedOperator)),
     createdAtMs: timeMs,
   }),
 );
@@ -102,6 +122,7 @@ export const checkpointManifestCodec = codecOf(
     broadcast: listOf(
       record<BroadcastState>({ operator: text, table: text, subtask: count, value: anyJson }),
     ),
+    inputs: optional(listOf(inputRange)),
     needsCommit: flag,
     items: listOf(record<SinkItem>({ sink: text, subtask: count, index: count, payload: anyJson })),
     finished: flag,

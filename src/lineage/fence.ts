@@ -21,6 +21,7 @@ import type {
   EpochRecord,
   GenerationManifest,
   ManifestRef,
+  PlannedOperator,
   Tip,
 } from './types.ts';
 
@@ -30,6 +31,7 @@ export type GenerationInfo = {
   codeVersion: string;
   parallelism: number;
   reason: string;
+  operators?: PlannedOperator[];
 };
 
 /** `reset`: forget the state but keep the table `offsets`, so that nothing is read twice. */
@@ -94,6 +96,7 @@ function fenceOf(ctx: LineageContext, tip: Tip, { reset, info }: FenceOptions): 
     parallelism: info.parallelism,
     files: reset ? [] : (tip.manifest?.files ?? []),
     broadcast: reset ? broadcast.filter((entry) => entry.table === 'offsets') : broadcast,
+    inputs: [],
     needsCommit: false,
     items: [],
     finished: !reset && (tip.manifest?.finished ?? false),
@@ -142,6 +145,7 @@ function* noteGeneration(
     codeVersion: info.codeVersion,
     parallelism: info.parallelism,
     reason: info.reason,
+    operators: info.operators ?? null,
     createdAtMs: ctx.nowMs,
   };
   const key = ctx.paths.generation(ctx.generation, ctx.me.nonce);

@@ -49,6 +49,11 @@ export function nullable<T>(reader: Reader<T>): Reader<T | null> {
   return (value, at) => (value === null ? null : reader(value, at));
 }
 
+/** A member that older writers left out reads as null. */
+export function optional<T>(reader: Reader<T>): Reader<T | null> {
+  return (value, at) => (value === undefined || value === null ? null : reader(value, at));
+}
+
 export function listOf<T>(reader: Reader<T>): Reader<T[]> {
   return (value, at) =>
     Array.isArray(value)

@@ -29,6 +29,17 @@ export type CurrentGeneration = {
   updatedAtMs: number;
 };
 
+/** One operator of the plan, as far as an audit needs it: whose rows it gets, and whether rows may vanish in it. */
+export type PlannedOperator = {
+  operator: string;
+  /** `source`, `filter`, `project`, `union`, `window-aggregate`, `updating-aggregate`, `sink`. */
+  kind: string;
+  /** Operators whose rows it receives. */
+  inputs: string[];
+  /** Of a two-phase sink that writes one line a row; false for every other operator. */
+  linePerRow: boolean;
+};
+
 /** O2: informational. */
 export type GenerationManifest = {
   version: 1;
@@ -40,6 +51,8 @@ export type GenerationManifest = {
   codeVersion: string;
   parallelism: number;
   reason: string;
+  /** Null when the version that wrote it did not tell. */
+  operators: PlannedOperator[] | null;
   createdAtMs: number;
 };
 
@@ -59,6 +72,22 @@ export type StateFile = {
 /** Small state that every subtask of the operator sees on restore: source offsets, watermarks, counters. */
 export type BroadcastState = { operator: string; table: string; subtask: number; value: JsonValue };
 
+/**
+ * Input that became part of the state since the parent: `[from, to)` of one partition of a source. Offsets are the
+ * source's own, as in the broadcast table `offsets`. Several ranges of one partition follow each other.
+ */
+export type InputRange = {
+  operator: string;
+  partition: number;
+  from: JsonValue;
+  to: JsonValue;
+  /** Rows, accepted or not. */
+  rows: number;
+  bytes: number;
+  /** `StreamHash` of the bytes; null: there were none, because rows were generated or nothing was read. */
+  hash: string | null;
+};
+
 /** One independent unit of a two-phase sink's commit; any host may commit it. */
 export type SinkItem = { sink: string; subtask: number; index: number; payload: JsonValue };
 
@@ -77,6 +106,8 @@ export type CheckpointManifest = {
   parallelism: number;
   files: StateFile[];
   broadcast: BroadcastState[];
+  /** Null in checkpoints of versions that did not tell; a fence has none. */
+  inputs: InputRange[] | null;
   needsCommit: boolean;
   items: SinkItem[];
   /** Every source has ended: nothing will follow this epoch. */

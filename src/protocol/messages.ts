@@ -9,6 +9,7 @@ import type { ErrorReport } from '../base/errors.ts';
 import type { PhysicalGraph } from '../graph/graph.ts';
 import type {
   BroadcastState,
+  InputRange,
   CheckpointManifest,
   Incarnation,
   SinkItem,
@@ -134,6 +135,8 @@ export type OperatorMetrics = OperatorCounters & {
 
 export type LeaderStatus = {
   generation: number;
+  /** Version of the code that this generation was started by; '' before the start. */
+  codeVersion: string;
   incarnation: Incarnation | null;
   phase: LeaderPhase;
   outcome: Outcome | null;
@@ -210,6 +213,7 @@ export type HostReport =
       attempt: number;
       files: StateFile[];
       broadcast: BroadcastState[];
+      inputs: InputRange[];
       items: SinkItem[];
       /** Every source of this host has ended and every input is drained. */
       drained: boolean;

@@ -6,7 +6,7 @@
  * higher barrier is dropped; late uploads of it are ignored, their files are garbage for the lineage's collector.
  */
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
-import type { BroadcastState, StateFile } from '../lineage/types.ts';
+import type { BroadcastState, InputRange, StateFile } from '../lineage/types.ts';
 
 /** How far an http table has been read at the cut: rows before `offset` are in the state. */
 export type LogPosition = { table: string; partition: number; offset: number };
@@ -16,6 +16,7 @@ export class CheckpointTask {
   readonly startedMs: number;
   readonly files: StateFile[] = [];
   readonly broadcast: BroadcastState[] = [];
+  readonly inputs: InputRange[] = [];
   readonly positions: LogPosition[] = [];
   readonly #stages: Set<number>;
   readonly #uploads = new Set<number>();

@@ -1,6 +1,6 @@
 /**
  * The snapshot of one stage at an aligned barrier: encoded state tables, small state that all
- * subtasks see on restore, and how far logs were read.
+ * subtasks see on restore, what was read, and how far logs were read.
  *
  * Broadcast tables: `offsets` (sources: next row per partition), `partitions` (sources: watermark per
  * partition), `watermark` (every node), `counters` (every node). Only `offsets` outlives a restart
@@ -9,7 +9,7 @@
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { keyRangeOf } from '../base/hash.ts';
 import { contentHash } from '../lineage/content-hash.ts';
-import type { BroadcastState, JsonValue, StateFile } from '../lineage/types.ts';
+import type { BroadcastState, InputRange, JsonValue, StateFile } from '../lineage/types.ts';
 import { encodeStateTable } from '../state/table-file.ts';
 import type { LogPosition } from './checkpoint-task.ts';
 import type { Node } from './node.ts';
@@ -22,7 +22,12 @@ import type { Subtasks } from './subtasks.ts';
 /** A state file whose name the host has yet to give. */
 export type CutFile = { file: Omit<StateFile, 'key'>; bytes: Uint8Array };
 
-export type StageCut = { files: CutFile[]; broadcast: BroadcastState[]; positions: LogPosition[] };
+export type StageCut = {
+  files: CutFile[];
+  broadcast: BroadcastState[];
+  inputs: InputRange[];
+  positions: LogPosition[];
+};
 
 /** Flushes the stage's operators in dataflow order, then takes their state. */
 export function cutStage(
@@ -34,7 +39,7 @@ export function cutStage(
   for (const node of stage.nodes) {
     if (node.body instanceof OperatorBody) node.body.operator.onBarrier(node);
   }
-  const cut: StageCut = { files: [], broadcast: [], positions: [] };
+  const cut: StageCut = { files: [], broadcast: [], inputs: [], positions: [] };
   for (const node of stage.nodes)
     cutNode(node, barrier, subtask, subtasks.parallelismOf(node.operator.id), cut);
   return cut;
@@ -58,6 +63,7 @@ function cutNode(
   if (body instanceof SinkNode) body.snapshot(barrier);
   if (body instanceof SourceNode) {
     broadcast('offsets', body.offsets());
+    cut.inputs.push(...body.cutInputs(barrier));
     broadcast('partitions', body.partitionState());
     cut.positions.push(...body.positions());
   }

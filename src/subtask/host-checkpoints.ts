@@ -53,6 +53,7 @@ export class HostCheckpoints {
     const task = this.#task;
     if (!wanted || task === null) return;
     task.broadcast.push(...cut.broadcast);
+    task.inputs.push(...cut.inputs);
     task.positions.push(...cut.positions);
     const { spec, index, incarnation } = this.#port;
     const paths = new LineagePaths(spec.pipelineId, spec.jobId);
@@ -95,6 +96,7 @@ export class HostCheckpoints {
       ...task.barrier,
       files: task.files,
       broadcast: task.broadcast,
+      inputs: task.inputs,
       items: sinks.flatMap((sink) => sink.items(task.barrier)),
       drained,
       alignMs: cutMs - task.startedMs,
@@ -106,6 +108,7 @@ export class HostCheckpoints {
   /** Forgets what the settled checkpoint held; its log positions, which will not be read before again. */
   settle(barrier: BarrierId): LogPosition[] {
     for (const sink of this.#subtasks.sinks) sink.settle(barrier);
+    for (const source of this.#subtasks.sources.values()) source.settle(barrier);
     const settled = this.#reported.filter(
       (task) => task.barrier.epoch === barrier.epoch && task.barrier.attempt === barrier.attempt,
     );

@@ -9,12 +9,19 @@
 import { must } from '../base/assert.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
-import type { Sink, SinkOutput, StagedObject, StageRequest } from '../connectors/connector.ts';
+import type {
+  ItemPayload,
+  Sink,
+  SinkOutput,
+  StagedObject,
+  StageRequest,
+} from '../connectors/connector.ts';
+import { contentHash } from '../lineage/content-hash.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type { Output, RowProblem } from '../operators/operator.ts';
 import type { NodeBody } from './node.ts';
 
-type OpenItem = { index: number; staged: StagedObject | null };
+type OpenItem = { index: number; target: string; hash: string; staged: StagedObject | null };
 
 /** What the host does for a sink. */
 export type SinkPort = {
@@ -53,7 +60,8 @@ export class SinkNode implements NodeBody, SinkOutput {
 
   stage(request: StageRequest): void {
     const index = this.#nextIndex++;
-    this.#items.push({ index, staged: null });
+    const target = request.target ?? request.key;
+    this.#items.push({ index, target, hash: contentHash(request.bytes), staged: null });
     this.#port.stage(this, index, request);
   }
 
@@ -83,12 +91,10 @@ export class SinkNode implements NodeBody, SinkOutput {
 
   /** The items of the snapshot of `barrier`, all staged. */
   items(barrier: BarrierId): SinkItem[] {
-    return this.#at(barrier).map((item) => ({
-      sink: this.operator,
-      subtask: this.#subtask,
-      index: item.index,
-      payload: { ...must(item.staged, 'staged object') },
-    }));
+    return this.#at(barrier).map(({ index, target, hash, staged }) => {
+      const payload: ItemPayload = { ...must(staged, 'staged object'), target, hash };
+      return { sink: this.operator, subtask: this.#subtask, index, payload };
+    });
   }
 
   /** Forgets the items that the canonical and committed checkpoint `barrier` held. */

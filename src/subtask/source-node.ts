@@ -7,17 +7,19 @@
  */
 import { assert, must } from '../base/assert.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Field, Schema } from '../batch/types.ts';
 import type { ReadResult, Source, SourceStep } from '../connectors/connector.ts';
 import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { SourceSpec } from '../graph/graph.ts';
-import type { JsonValue } from '../lineage/types.ts';
+import type { InputRange, JsonValue } from '../lineage/types.ts';
 import { problemsOf, rowJson } from '../operators/row-json.ts';
 import { WatermarkGenerator, type WatermarkState } from '../operators/watermark-generator.ts';
 import type { LogPosition } from './checkpoint-task.ts';
 import type { Node, NodeBody } from './node.ts';
+import { SourceInputs } from './source-inputs.ts';
 import type { SubtaskPort } from './subtasks.ts';
 
 export class SourceNode implements NodeBody {
@@ -30,6 +32,7 @@ export class SourceNode implements NodeBody {
   readonly #port: SubtaskPort;
   readonly #physical: Schema;
   readonly #computed: readonly CompiledExpr[] | null;
+  readonly #inputs: SourceInputs;
   #generator: WatermarkGenerator | null = null;
   #node: Node | null = null;
   #announced = false;
@@ -45,6 +48,8 @@ export class SourceNode implements NodeBody {
       nullable,
     }));
     this.#computed = spec.computed === null ? null : spec.computed.map(compileExpr);
+    this.#inputs = new SourceInputs(operator);
+    this.#inputs.startAt(source.snapshot());
   }
 
   /** Called once, with the node this is the body of. */
@@ -120,6 +125,15 @@ export class SourceNode implements NodeBody {
     return this.#source.snapshot();
   }
 
+  /** What was read and is in no settled checkpoint yet. */
+  cutInputs(barrier: BarrierId): readonly InputRange[] {
+    return this.#inputs.cut(barrier, this.offsets());
+  }
+
+  settle(barrier: BarrierId): void {
+    this.#inputs.settle(barrier);
+  }
+
   partitionState(): { [partition: string]: JsonValue } {
     return this.#generatorOf().snapshot();
   }
@@ -135,12 +149,15 @@ export class SourceNode implements NodeBody {
 
   restore(offsets: Record<string, JsonValue>, partitions: Record<string, JsonValue>): void {
     this.#source.restore(offsets);
+    this.#inputs.startAt(this.#source.snapshot());
     this.#generatorOf().restore(partitions as WatermarkState);
   }
 
   #emit(step: SourceStep & { tag: 'batch' }, nowMs: number): void {
     const node = this.#nodeOf();
-    node.counters.rowsIn += step.batch.rows + step.problems.length;
+    const rows = step.batch.rows + step.problems.length;
+    node.counters.rowsIn += rows;
+    this.#inputs.add(step.partition, rows, step.input);
     node.counters.batchesIn++;
     if (step.problems.length > 0) node.fail(step.problems);
     const computed = this.#compute(step.batch, node);

@@ -47,6 +47,7 @@ const summary = (epoch: number, rest: Partial<CheckpointSummary> = {}): Checkpoi
 });
 
 const leader = (rest: Partial<LeaderStatus> = {}): LeaderStatus => ({
+  codeVersion: '1',
   generation: 2,
   incarnation: null,
   phase: 'running',
@@ -129,6 +130,7 @@ function lineage(): LineageView {
         },
       ],
       broadcast: [{ operator: 'source-1', table: 'offsets', subtask: 0, value: 1 }],
+      inputs: null,
       needsCommit: true,
       items: [],
       finished: false,
@@ -160,6 +162,7 @@ function lineage(): LineageView {
         codeVersion: '1',
         parallelism: 2,
         reason: 'recovery: HOST_LOST',
+        operators: null,
         createdAtMs: T,
       },
     ],

@@ -154,3 +154,35 @@ test('an empty object, a byte order mark and other subtasks', () => {
     drain(other, objectReader('', 1), still).ended,
   ]).toEqual([[], {}, true]);
 });
+
+test('the input given with batches is what lies between the offsets, also of blank and of endless lines, wherever cut', () => {
+  const long = `{"i":1,"s":"${'x'.repeat(LIMITS.ingestRowBytesMax * 2)}"}`;
+  const text = ['', '{"i":1}', '', '', 'nonsense', long, '', '{"i":2}', long].join('\n');
+  const bytes = new TextEncoder().encode(text);
+  for (const stride of [300_000, 700_001, LIMITS.ingestRowBytesMax * 8]) {
+    for (const batchRows of [1, 1000]) {
+      let source = make('dead_letter', batchRows);
+      let rows = 0;
+      for (let begun = 0; begun < bytes.length;) {
+        const { given, ended } = drain(source, objectReader(text, stride), still, 1);
+        const pieces = given.map((each) => each.input ?? new Uint8Array(0));
+        const { offset } = source.snapshot()['0'] as { offset: number };
+        const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+        expect(length).toBe(offset - begun);
+        let at = begun;
+        for (const piece of pieces) {
+          expect(Buffer.compare(piece, bytes.subarray(at, at + piece.length))).toBe(0);
+          at += piece.length;
+        }
+        rows += given.reduce((sum, each) => sum + each.batch.rows + each.problems.length, 0);
+        begun = offset;
+        if (ended) break;
+        // A restart may come anywhere, also within a line that is too long.
+        const before = source.snapshot();
+        source = restored(() => make('dead_letter', batchRows), before);
+        expect(source.snapshot()).toEqual(before);
+      }
+      expect(rows, `stride ${stride}`).toBe(5);
+    }
+  }
+});

@@ -19,7 +19,12 @@ export const noReads: Reader = (request) => {
   throw new Error(`unexpected read: ${JSON.stringify(request)}`);
 };
 
-export type Given = { partition: number; batch: RecordBatch; problems: readonly RowProblem[] };
+export type Given = {
+  partition: number;
+  batch: RecordBatch;
+  problems: readonly RowProblem[];
+  input: Uint8Array | null;
+};
 
 export type Outcome = {
   given: Given[];

@@ -490,6 +490,7 @@ export class ModelHost {
       attempt,
       files: [],
       broadcast,
+      inputs: [],
       items,
       drained: this.#drained,
       ...times,

@@ -212,6 +212,7 @@ export function draftAfter(ctx: LineageContext, tip: Tip): CheckpointDraft {
     parallelism: 1,
     files: [...(tip.manifest?.files.slice(-1) ?? []), file],
     broadcast: [{ operator: 'source', table: 'offsets', subtask: 0, value: row + 1 }],
+    inputs: null,
     needsCommit: true,
     items: [{ sink: 'out', subtask: 0, index: 0, payload: row }],
     finished: false,

@@ -27,6 +27,7 @@ function reportOf(host: number, epoch: number, attempt: number, items: SinkItem[
     attempt,
     files: [file],
     broadcast: [{ operator: 'o', table: 'offsets', subtask: host, value: host }],
+    inputs: [],
     items,
     drained: false,
     alignMs: 1,

@@ -122,13 +122,20 @@ export class HttpSource implements Source {
       this.#failed = bad.report;
       return bad;
     }
+    const input = bytes.subarray(stretch.at, result.consumed);
     stretch.at = result.consumed;
     part.offset += result.rowsSeen;
     if (stretch.at >= bytes.length) {
       assert(part.offset === stretch.endOffset, 'the log has one row a line');
       part.stretches.shift();
     }
-    return { tag: 'batch', partition: part.number, batch: result.batch, problems: bad.problems };
+    return {
+      tag: 'batch',
+      partition: part.number,
+      batch: result.batch,
+      problems: bad.problems,
+      input,
+    };
   }
 
   #nameOf(part: Partition): string {

@@ -66,7 +66,7 @@ export class ImpulseSource implements Source {
       const rows = Math.min(Math.ceil((due - next) / this.#partitionCount), this.#batchRows);
       const batch = this.#generate(part, rows);
       part.given += rows;
-      return { tag: 'batch', partition: part.number, batch, problems: [] };
+      return { tag: 'batch', partition: part.number, batch, problems: [], input: null };
     }
     const open = this.#parts.filter((part) => !part.ended);
     const behind = Math.min(...open.map((part) => this.#counterOf(part, part.given)));

@@ -89,6 +89,7 @@ export class NexmarkSource implements Source {
         partition: part.number,
         batch: this.#generate(part, due),
         problems: [],
+        input: null,
       };
     }
     const behind = Math.min(...this.#parts.filter((part) => !part.ended).map((part) => part.next));

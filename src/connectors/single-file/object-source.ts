@@ -4,7 +4,8 @@
  * Place in the walk: stage 5. Rows end at line feeds; the last one needs none. The next range is asked for while the
  * last one is decoded; a row that a range cuts waits for its rest.
  *
- * Offset: {offset, line}: byte position of the next row to give out, and the number of its line for messages.
+ * Offset: {offset, line}: byte position of the next row to give out, and the number of its line for messages. Within a line
+ * that is too long to be a row also `skipped`: bytes of it before `offset`. A byte order mark is no input.
  * Invariants: every line is given out once and in order, wherever ranges and batches cut; the object must not change
  * while it is read, but for growing at its end.
  * Failure: a missing object fails the source; a line longer than `ingestRowBytesMax` is a bad row like any other.
@@ -13,6 +14,7 @@ import { assert } from '../../base/assert.ts';
 import { EngineError, type ErrorReport } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { JsonDecoder, type DecodeError } from '../../formats/json-decoder.ts';
+import type { RecordBatch } from '../../batch/record-batch.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import type { RowProblem } from '../../operators/operator.ts';
 import { failReport, judgeBadRows } from '../bad-rows.ts';
@@ -30,7 +32,7 @@ export class ObjectSource implements Source {
   readonly #context: SourceContext;
   readonly #path: string;
   readonly #decoder: JsonDecoder;
-  /** Byte position of the next row to give out, and its line, from 1. */
+  /** Byte position of what comes next, and its line, from 1. */
   #offset = 0;
   #line = 1;
   /** Bytes from `#offset` on: `#buffer[#at, …)`. */
@@ -42,7 +44,7 @@ export class ObjectSource implements Source {
   #readOffset = 0;
   #reading = false;
   #reachedEnd = false;
-  /** Bytes dropped of a line that is too long to be a row; 0: not in such a line. */
+  /** Bytes passed of a line that is too long to be a row; 0: not in such a line. */
   #skipped = 0;
   #ended: 'no' | 'partition' | 'source' = 'no';
   #failed: ErrorReport | null = null;
@@ -101,6 +103,7 @@ export class ObjectSource implements Source {
     const final = this.#reachedEnd && this.#ahead === null;
     if (this.#skipped > 0) return this.#skipLine(final);
     const buffer = this.#buffer;
+    const start = this.#at;
     while (this.#at < buffer.length) {
       const from = this.#at;
       const result = this.#decoder.decode(
@@ -111,7 +114,7 @@ export class ObjectSource implements Source {
         final,
       );
       if (result.consumed === from) {
-        if (buffer.length - from <= LIMITS.ingestRowBytesMax) return null;
+        if (from > start || buffer.length - from <= LIMITS.ingestRowBytesMax) break;
         return this.#skipLine(final);
       }
       const bad = judgeBadRows(result.errors, buffer, this.#context.spec.format.badData, (error) =>
@@ -120,27 +123,37 @@ export class ObjectSource implements Source {
       if (bad.tag === 'failed') return this.#fail(bad.report);
       this.#pass(result.consumed);
       if (result.rowsSeen > 0)
-        return { tag: 'batch', partition: 0, batch: result.batch, problems: bad.problems };
+        return this.#give(result.batch, bad.problems, buffer.subarray(start, this.#at));
     }
-    return null;
+    return this.#at > start ? this.#giveNone(start) : null;
   }
 
-  /** Drops a line too long to be kept until its end is seen; only then is it reported and passed. */
+  #give(batch: RecordBatch, problems: readonly RowProblem[], input: Uint8Array): SourceStep {
+    return { tag: 'batch', partition: 0, batch, problems, input };
+  }
+
+  /** No rows, but bytes from `start` on that were passed. */
+  #giveNone(start: number, problems: readonly RowProblem[] = []): SourceStep {
+    const { batch } = this.#decoder.decode(NO_BYTES, 0, 0, 1);
+    return this.#give(batch, problems, this.#buffer.subarray(start, this.#at));
+  }
+
+  /** Passes a line too long to be kept, piece by piece; it is reported when its end is seen. */
   #skipLine(final: boolean): SourceStep | null {
-    const end = this.#buffer.indexOf(LINE_FEED, this.#at);
+    const start = this.#at;
+    const end = this.#buffer.indexOf(LINE_FEED, start);
     const to = end >= 0 ? end + 1 : this.#buffer.length;
-    this.#skipped += to - this.#at;
+    this.#skipped += to - start;
+    this.#offset += to - start;
     this.#at = to;
-    if (end < 0 && !final) return null;
-    const message = `line ${this.#line} (byte ${this.#offset}) of ${this.#path}: a row of ${this.#skipped} bytes is longer than ${LIMITS.ingestRowBytesMax}`;
+    if (end < 0 && !final) return to > start ? this.#giveNone(start) : null;
+    const message = `line ${this.#line} (byte ${this.#offset - this.#skipped}) of ${this.#path}: a row of ${this.#skipped} bytes is longer than ${LIMITS.ingestRowBytesMax}`;
     if (this.#context.spec.format.badData === 'fail')
       return this.#fail(failReport('ROW_TOO_LARGE', message, null));
-    this.#offset += this.#skipped;
     this.#skipped = 0;
     this.#line++;
     const problem: RowProblem = { row: 0, code: 'ROW_TOO_LARGE', column: '', message, raw: null };
-    const batch = this.#decoder.decode(NO_BYTES, 0, 0, 1).batch;
-    return { tag: 'batch', partition: 0, batch, problems: [problem] };
+    return this.#giveNone(start, [problem]);
   }
 
   #placeOf(error: DecodeError): string {
@@ -180,16 +193,19 @@ export class ObjectSource implements Source {
   }
 
   snapshot(): Record<string, JsonValue> {
-    return this.partitions.length === 0 ? {} : { '0': { offset: this.#offset, line: this.#line } };
+    if (this.partitions.length === 0) return {};
+    const skipped = this.#skipped > 0 ? { skipped: this.#skipped } : {};
+    return { '0': { offset: this.#offset, line: this.#line, ...skipped } };
   }
 
   restore(offsets: Record<string, JsonValue>): void {
     const known = offsets['0'];
     if (known === undefined || this.partitions.length === 0) return;
-    const { offset, line } = known as { offset: number; line: number };
+    const { offset, line, skipped } = known as { offset: number; line: number; skipped?: number };
     this.#offset = offset;
     this.#readOffset = offset;
     this.#line = line;
+    this.#skipped = skipped ?? 0;
   }
 }
 

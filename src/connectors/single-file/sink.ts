@@ -4,6 +4,7 @@
  */
 import type { SinkContext } from '../connector.ts';
 import { NdjsonSink, partName } from '../ndjson-sink.ts';
+import { requiredText } from '../options.ts';
 import { FILE_BYTES_MAX_DEFAULT } from '../r2/sink.ts';
 
 export function makeSingleFileSink(context: SinkContext): NdjsonSink {
@@ -13,5 +14,6 @@ export function makeSingleFileSink(context: SinkContext): NdjsonSink {
     'object',
     FILE_BYTES_MAX_DEFAULT,
     (epoch, index) => `${prefix}${partName(context, epoch, index)}`,
+    requiredText(context.options, 'path'),
   );
 }
