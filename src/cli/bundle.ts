@@ -22,6 +22,8 @@ export type Bundle = {
   modules: WorkerModule[];
   inputs: string[];
   fresh: boolean;
+  /** When it was built: a later build has a greater text. */
+  version: string;
 };
 
 export type BundleOptions = {
@@ -33,7 +35,12 @@ export type BundleOptions = {
   directory?: string;
 };
 
-type Recipe = { key: string; inputs: Record<string, string>; modules: WorkerModule[] };
+type Recipe = {
+  key: string;
+  inputs: Record<string, string>;
+  modules: WorkerModule[];
+  version: string;
+};
 
 const ENTRY_NAME = 'worker.js';
 
@@ -47,7 +54,7 @@ async function digestOf(path: string): Promise<string> {
 
 async function recipeKey(root: string, entry: string): Promise<string> {
   const lockfile = await digestOf(join(root, 'package-lock.json'));
-  return `2 ${esbuildVersion} ${entry} ${lockfile}`;
+  return `3 ${esbuildVersion} ${entry} ${lockfile}`;
 }
 
 /** The bundle in `directory` if every input still has the content it was built from. */
@@ -67,7 +74,8 @@ async function reuse(directory: string, root: string, key: string): Promise<Bund
     path: join(directory, module.path),
   }));
   if (!modules.every((module) => existsSync(module.path))) return undefined;
-  return { directory, modules, inputs: Object.keys(recipe.inputs), fresh: false };
+  const { inputs, version } = recipe;
+  return { directory, modules, inputs: Object.keys(inputs), fresh: false, version };
 }
 
 /** Leaves `.wasm` imports in place under a name made from their content, and collects the files. */
@@ -175,12 +183,14 @@ export async function bundleWorker(options: BundleOptions = {}): Promise<Bundle>
     { type: 'ESModule', path: ENTRY_NAME },
     ...[...wasm.keys()].map((name): WorkerModule => ({ type: 'CompiledWasm', path: name })),
   ];
-  const recipe: Recipe = { key, inputs, modules };
+  const version = new Date().toISOString();
+  const recipe: Recipe = { key, inputs, modules, version };
   await replaceFile(join(directory, 'recipe.json'), JSON.stringify(recipe));
   return {
     directory,
     modules: modules.map((module) => ({ ...module, path: join(directory, module.path) })),
     inputs: Object.keys(inputs),
     fresh: true,
+    version,
   };
 }

@@ -16,10 +16,11 @@ export type Havoc = {
   note(line: string): void;
 };
 
-const PAUSE_MIN_MS = 300;
-const PAUSE_SPREAD_MS = 1_500;
+/** The first faults come soon after each other, so that a run that takes a second is disturbed as well. */
+const FIRST_PAUSE_MAX_MS = 150;
+const PAUSE_MAX_MS = 1_800;
 /** After so many faults the run is left alone, so that it ends. */
-const FAULTS_MAX = 12;
+const FAULTS_MAX = 8;
 
 type Fault = 'host' | 'leader' | 'process' | 'workerd';
 const FAULTS: readonly Fault[] = ['host', 'host', 'leader', 'leader', 'workerd', 'process'];
@@ -33,7 +34,7 @@ export async function wreakHavoc(
   const prng = new Prng(`chaos ${seed}`);
   let faults = 0;
   while (!stopped() && faults < FAULTS_MAX) {
-    const pauseMs = PAUSE_MIN_MS + prng.below(PAUSE_SPREAD_MS);
+    const pauseMs = prng.below(Math.min(FIRST_PAUSE_MAX_MS * 2 ** faults, PAUSE_MAX_MS));
     const fault = prng.pick(FAULTS);
     const index = prng.below(havoc.parallelism);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -2,8 +2,12 @@
  * What a run prints: the committed objects of its `stdout` sinks, in the order of epochs.
  *
  * Only epochs whose commit is complete are read, so what was printed is never taken back and never
- * printed twice, whatever was killed in between.
+ * printed twice, whatever was killed in between. A run that goes on from a state directory learns there how
+ * far the one before it had printed: a file's name has the epoch its rows were staged for, and once an epoch
+ * is committed, nothing staged for it or an earlier one is still to come.
  */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { ApiClient, PipelineView } from './api-client.ts';
 
 /** Epoch in the name of an output object: `…/part-{epoch}-{subtask}-{index}-{writer}.ndjson`. */
@@ -19,8 +23,8 @@ export class CommittedOutput {
     this.#pipeline = pipeline;
   }
 
-  /** Lines of epochs up to `epoch` that have not been given yet, with the sink's table. */
-  async take(epoch: number): Promise<{ table: string; lines: string[] }[]> {
+  /** Lines of epochs up to `epoch` that have not been given yet, with the sink's table and their epoch. */
+  async take(epoch: number): Promise<{ table: string; epoch: number; lines: string[] }[]> {
     const tables = this.#pipeline.sinks
       .filter((sink) => sink.connector === 'stdout')
       .map((sink) => sink.table);
@@ -34,16 +38,49 @@ export class CommittedOutput {
       }
     }
     found.sort((left, right) => left.epoch - right.epoch || (left.key < right.key ? -1 : 1));
-    const output: { table: string; lines: string[] }[] = [];
-    for (const { key, table } of found) {
+    const output: { table: string; epoch: number; lines: string[] }[] = [];
+    for (const { key, epoch: staged, table } of found) {
       const bytes = await this.#api.object(key);
       if (bytes === null) continue;
       this.#printed.add(key);
       const lines = new TextDecoder().decode(bytes).split('\n');
       if (lines.at(-1) === '') lines.pop();
-      output.push({ table, lines });
+      output.push({ table, epoch: staged, lines });
     }
     return output;
+  }
+}
+
+/** How far a state directory's pipeline has been printed: kept beside its state, written after the rows. */
+export class PrintedMark {
+  readonly #path: string;
+  readonly #pipelineId: string;
+
+  constructor(stateDir: string, pipelineId: string) {
+    this.#path = join(stateDir, 'printed.json');
+    this.#pipelineId = pipelineId;
+  }
+
+  /** The last epoch that was printed whole; -1 when none was. */
+  async read(): Promise<number> {
+    try {
+      const mark = JSON.parse(await readFile(this.#path, 'utf8')) as {
+        pipeline?: unknown;
+        epoch?: unknown;
+      };
+      return mark.pipeline === this.#pipelineId && typeof mark.epoch === 'number' ? mark.epoch : -1;
+    } catch {
+      // None, or not ours: better to print rows again than never.
+      return -1;
+    }
+  }
+
+  async write(epoch: number): Promise<void> {
+    await writeFile(
+      `${this.#path}.partial`,
+      `${JSON.stringify({ pipeline: this.#pipelineId, epoch })}\n`,
+    );
+    await rename(`${this.#path}.partial`, this.#path);
   }
 }
 

@@ -122,6 +122,7 @@ async function miniflareOptions(
     bindings: {
       ...worker.bindings,
       THALWEG_LOCAL: '1',
+      THALWEG_CODE_VERSION: bundle.version,
       ...(options.testing === true ? { THALWEG_TESTING: '1' } : {}),
       ...options.vars,
     },

@@ -15,7 +15,7 @@ import { EngineError, type ErrorReport } from '../base/errors.ts';
 import { formatReport } from '../sql/diagnostics.ts';
 import { ApiClient, type JobView, type PipelineView } from './api-client.ts';
 import { wreakHavoc } from './chaos.ts';
-import { CommittedOutput, FinalRows } from './committed-output.ts';
+import { CommittedOutput, FinalRows, PrintedMark } from './committed-output.ts';
 import { spawnRuntime, type RuntimeProcess } from './runtime-process.ts';
 import { note, print } from './terminal.ts';
 
@@ -245,6 +245,8 @@ class RunSession {
   /** Prints what is committed until the job has ended. */
   async #follow(pipeline: PipelineView): Promise<JobView> {
     const output = new CommittedOutput(this.#api, pipeline);
+    const mark = new PrintedMark(this.#stateDir, pipeline.id);
+    const printedBefore = await mark.read();
     const finals = new Map<string, FinalRows>();
     let shown = -1;
     let stopping = false;
@@ -256,10 +258,11 @@ class RunSession {
       }
       if (job.committed_epoch > shown) {
         await this.#patiently(async () => {
-          for (const { table, lines } of await output.take(job.committed_epoch))
-            this.#printLines(pipeline, table, lines, finals);
+          for (const { table, epoch, lines } of await output.take(job.committed_epoch))
+            this.#printLines(pipeline, table, lines, epoch <= printedBefore, finals);
           await this.#writeFiles(pipeline);
         });
+        await mark.write(Math.max(job.committed_epoch, printedBefore));
         shown = job.committed_epoch;
         if (process.stderr.isTTY)
           note(`epoch ${job.epoch} committed, generation ${job.run_id}, ${job.state}`);
@@ -276,13 +279,15 @@ class RunSession {
     pipeline: PipelineView,
     table: string,
     lines: readonly string[],
+    printed: boolean,
     finals: Map<string, FinalRows>,
   ): void {
     const updating = pipeline.sinks.find((sink) => sink.table === table)?.updating ?? false;
     if (!updating || !this.#options.final) {
-      for (const line of lines) print(line);
+      for (const line of printed ? [] : lines) print(line);
       return;
     }
+    // Final rows are those of all changes, also of what an earlier run has seen.
     let rows = finals.get(table);
     if (rows === undefined) {
       rows = new FinalRows();

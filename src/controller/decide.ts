@@ -47,21 +47,38 @@ const POLL_HEALTHY_MS = 50_000;
 export const watchesLeader = (job: Job): boolean =>
   job.generation > 0 && !TERMINAL_STATES.includes(job.state);
 
-type View = { pipeline: Pipeline; job: Job; nowMs: number; jitter: number; restart: boolean };
+type View = {
+  pipeline: Pipeline;
+  job: Job;
+  nowMs: number;
+  jitter: number;
+  restart: boolean;
+  codeVersion: string;
+};
 
-/** What to do, in this order. `jitter` in [0, 1) spreads recoveries. */
+/** Marks a stop that was asked for because newer code runs the controller. */
+const DEPLOY_NONCE = 'deploy ';
+
+/**
+ * What to do, in this order.
+ *
+ * @param jitter       in [0, 1), spreads recoveries
+ * @param codeVersion  of this controller; versions are ordered as texts, so that while two of them are deployed at
+ *                     once, the older one leaves alone what the newer one has started
+ */
 export function decide(
   pipeline: Pipeline,
   job: Job,
   leader: LeaderView,
   nowMs: number,
   jitter: number,
+  codeVersion: string,
 ): ControllerAction[] {
   const restart =
     pipeline.desiredState === 'running' &&
     pipeline.restartNonce !== null &&
     pipeline.restartNonce !== job.restartDone;
-  const view: View = { pipeline, job, nowMs, jitter, restart };
+  const view: View = { pipeline, job, nowMs, jitter, restart, codeVersion };
   if (!watchesLeader(job)) return atRest(view);
   if (leader.tag !== 'status') return unreachable(view);
   const { status } = leader;
@@ -137,6 +154,15 @@ function live(view: View, status: LeaderStatus, back: JobPatch): ControllerActio
   // Stopping although it is wanted to run: somebody changed their mind, and the next generation comes after the outcome.
   if (status.phase !== 'running' || status.stopNonce !== null)
     return [...recordIfAny(view, progress), soon(view)];
+  // In order and before the platform resets old objects at a time of its own: a checkpoint, then a generation on new code.
+  if (view.codeVersion > status.codeVersion) {
+    const renew: ControllerAction = {
+      tag: 'stop',
+      mode: 'checkpoint',
+      nonce: `${DEPLOY_NONCE}${view.codeVersion}`,
+    };
+    return [...recordIfAny(view, { ...progress, state: 'Restarting' }), renew, soon(view)];
+  }
   const running: JobPatch = {
     ...progress,
     state: status.checkpoint?.kind === 'final' ? 'Finishing' : 'Running',
@@ -169,7 +195,10 @@ function ended(view: View, status: LeaderStatus, outcome: Outcome): ControllerAc
     return [record(view, { ...rest, state: 'Finished' }), { tag: 'poll-at', atMs: null }];
   if (pipeline.desiredState === 'stopped')
     return [record(view, { ...rest, state: 'Stopped' }), { tag: 'poll-at', atMs: null }];
-  return [next(view, 'Scheduling', 'started', { ...progress, restarts: 0, failure: null })];
+  const deployed = status.stopNonce?.startsWith(DEPLOY_NONCE) ?? false;
+  const state = deployed ? 'Restarting' : 'Scheduling';
+  const reason = deployed ? 'deploy' : 'started';
+  return [next(view, state, reason, { ...progress, restarts: 0, failure: null })];
 }
 
 function afterFailure(

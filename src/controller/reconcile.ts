@@ -53,7 +53,14 @@ export async function reconcilePipeline(
     const loaded = await ports.catalog.load(pipelineId);
     if (loaded === null) return null;
     const leader = await look(ports, loaded.job);
-    const actions = decide(loaded.pipeline, loaded.job, leader, nowMs, ports.jitter());
+    const actions = decide(
+      loaded.pipeline,
+      loaded.job,
+      leader,
+      nowMs,
+      ports.jitter(),
+      ports.codeVersion,
+    );
     const done = await perform(ports, loaded, actions, nowMs);
     if (done.tag === 'next-look') {
       await ports.catalog.schedule(pipelineId, loaded.pipeline.version, done.atMs);

@@ -13,6 +13,7 @@ export function leaderStatus(state: LeaderState): LeaderStatus {
   const { activity } = state;
   return {
     generation: state.spec?.generation ?? 0,
+    codeVersion: state.spec?.codeVersion ?? '',
     incarnation: state.incarnation,
     phase: state.phase,
     outcome: state.outcome,

@@ -9,8 +9,12 @@ import { answeredWithin } from './deadline.ts';
 import { type Env, leaders } from './env.ts';
 import { driveLineage } from './r2-store.ts';
 
-/** Recorded with every generation, so that the lineage tells which code wrote it. */
-const CODE_VERSION = '1';
+/**
+ * Which code this is, ordered by time of deployment. Generations of older code are restarted in order, with a checkpoint.
+ * Source: the version metadata binding; the local runtime gives the time of its build instead.
+ */
+const codeVersionOf = ({ VERSION, THALWEG_CODE_VERSION }: Env): string =>
+  THALWEG_CODE_VERSION ?? (VERSION === undefined ? '' : `${VERSION.timestamp} ${VERSION.id}`);
 
 const LEADER_ANSWER_MS = 10_000;
 /** A run that was asked for goes on looking for so long; afterwards cron does. */
@@ -35,7 +39,7 @@ export function controllerPorts(env: Env): ControllerPorts {
         stop: (mode, nonce) => answeredWithin(LEADER_ANSWER_MS, leader.stop(mode, nonce)),
       };
     },
-    codeVersion: CODE_VERSION,
+    codeVersion: codeVersionOf(env),
     jitter: () => Math.random(),
   };
 }

@@ -82,6 +82,10 @@ export interface Env {
   /** Only under `thalweg run`: the user's files. */
   LOCAL_FILES?: Fetcher;
   THALWEG_LOCAL?: string;
+  /** Which deployment this is. */
+  VERSION?: WorkerVersionMetadata;
+  /** Only locally: the version of the build, in place of `VERSION`. */
+  THALWEG_CODE_VERSION?: string;
 }
 
 const objects = <Calls>(namespace: DurableObjectNamespace): Objects<Calls> => ({

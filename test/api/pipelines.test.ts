@@ -5,6 +5,7 @@ import { EVENTS, World } from './world.ts';
 
 /** What a leader says that was never started. */
 const unused: LeaderStatus = {
+  codeVersion: '1',
   generation: 0,
   incarnation: null,
   phase: 'new',

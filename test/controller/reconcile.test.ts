@@ -303,6 +303,36 @@ describe('a restart', () => {
     expect((await world.job()).generation).toBe(2);
   });
 
+  test('follows a deployment of newer code, in order, once, and costs nothing', async () => {
+    await world.settle(isRunning);
+    world.codeVersion = '2';
+    expect(await world.settle(isRunning)).toEqual(['Restarting', 'Running']);
+    expect(world.leader(1).stops[0]).toEqual({ mode: 'checkpoint', nonce: 'deploy 2' });
+    expect(world.leader(2).spec).toMatchObject({ codeVersion: '2', reason: 'deploy' });
+    expect(await world.job()).toMatchObject({ generation: 2, restarts: 0, failure: null });
+    await world.reconcile();
+    expect((await world.job()).generation).toBe(2);
+  });
+
+  test('is not asked for by an older controller that runs beside the newer one', async () => {
+    world.codeVersion = '2';
+    await world.settle(isRunning);
+    world.codeVersion = '1';
+    await world.reconcile();
+    expect(await world.job()).toMatchObject({ state: 'Running', generation: 1 });
+    expect(world.leader(1).stops).toEqual([]);
+  });
+
+  test('of a deployment gives way to a stop', async () => {
+    await world.settle(isRunning);
+    world.leader(1).stopTakes = 3;
+    world.codeVersion = '2';
+    await world.reconcile();
+    await world.want({ tag: 'stop', mode: 'checkpoint', nonce: 's1' });
+    await world.settle();
+    expect(await world.job()).toMatchObject({ state: 'Stopped', generation: 1 });
+  });
+
   test('whose final checkpoint fails is a restart nevertheless', async () => {
     await world.settle(isRunning);
     await world.want({ tag: 'restart', mode: 'checkpoint', reset: false, nonce: 'r1' });

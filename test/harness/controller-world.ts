@@ -34,6 +34,7 @@ export class ScriptedLeader {
 
   constructor() {
     this.status = {
+      codeVersion: '1',
       generation: 0,
       incarnation: null,
       phase: 'new',
@@ -58,6 +59,7 @@ export class ScriptedLeader {
     this.status = {
       ...this.status,
       generation: spec.generation,
+      codeVersion: spec.codeVersion,
       phase: 'opening',
       startedMs: nowMs,
     };
@@ -105,6 +107,8 @@ export class ControllerWorld {
   beforeCall: (call: string, moment: 'before' | 'after') => Promise<void> | void = () => {};
   /** Applied to each leader when it is first heard of. */
   prepare: (leader: ScriptedLeader, generation: number) => void = () => {};
+  /** Of the controller's code. */
+  codeVersion = '1';
   #writes = 0;
 
   async create(): Promise<void> {
@@ -190,7 +194,7 @@ export class ControllerWorld {
           return driveSync(allocateGeneration(ctx, expected), (op) => this.store.answer(op));
         }),
       leader: (_pipeline, generation) => this.#leaderPort(generation),
-      codeVersion: '1',
+      codeVersion: this.codeVersion,
       jitter: () => 0,
     };
   }
