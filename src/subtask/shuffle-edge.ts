@@ -12,7 +12,6 @@ import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { GraphEdge } from '../graph/graph.ts';
-import { takeBatch } from '../batch/take.ts';
 import type { InputChannel, OutputChannel } from './channels.ts';
 import type { Node, ShuffleOutput } from './node.ts';
 
@@ -48,23 +47,12 @@ export class ShuffleEdge implements ShuffleOutput {
       this.#push(0, batch, node);
       return;
     }
+    // A row whose key fails goes anywhere: its receiver computes the key again, counts the row and says why.
     const errors = new RowErrors(batch.rows);
     const keys = this.#keys.map((key) => key(batch, errors));
-    let routed = batch;
-    let hashes = new Uint32Array(batch.rows);
+    const hashes = new Uint32Array(batch.rows);
     hashRows(keys, batch.rows, hashes);
-    if (errors.failed) {
-      const kept = new Int32Array(batch.rows);
-      let count = 0;
-      for (let row = 0; row < batch.rows; row++) if (!errors.hasFailed(row)) kept[count++] = row;
-      node.fail(errors.list.map((error) => ({ ...error, raw: null })));
-      routed = takeBatch(batch, kept, count);
-      const remaining = new Uint32Array(count);
-      for (let index = 0; index < count; index++)
-        remaining[index] = hashes[kept[index] as number] as number;
-      hashes = remaining;
-    }
-    const parts = partitionBatch(routed, hashes, this.destinations.length);
+    const parts = partitionBatch(batch, hashes, this.destinations.length);
     parts.forEach((part, index) => {
       if (part !== null) this.#push(index, part, node);
     });

@@ -17,7 +17,7 @@ import type { Codec } from '../../src/lineage/codec.ts';
 import { contentHash } from '../../src/lineage/content-hash.ts';
 import { sameRef } from '../../src/lineage/derive.ts';
 import { currentGrows } from '../../src/lineage/invariants.ts';
-import type { CheckpointManifest, CurrentGeneration, ManifestRef } from '../../src/lineage/types.ts';
+import type { CheckpointManifest, CurrentGeneration, ManifestRef, SinkItem } from '../../src/lineage/types.ts';
 import { PATHS } from '../harness/lineage-leader.ts';
 import type { SinkCall } from '../harness/lineage-leader.ts';
 import type { BucketOp, Buckets, Objects } from './bucket.ts';
@@ -31,7 +31,12 @@ type Canonical = {
   kind: 'data' | 'fence';
   nonce: string;
   needsCommit: boolean;
+  /** What there is to commit, as JSON. */
+  items: string;
 };
+
+/** The target of one of several sinks: the last epoch it took, and how many rows of each partition it holds. */
+export type Target = { sink: string; lastEpoch: number; rows: readonly number[] };
 
 /**
  * All canonical checkpoints from epoch 1, what the sink's target holds (rows 0 to `rows` − 1), and the nonces of starts that
@@ -42,6 +47,8 @@ export type Memory = {
   rows: number;
   lastEpoch: number;
   late: readonly string[];
+  /** Of a pipeline with several sinks; `lastEpoch` is then the least of theirs, `rows` 0. */
+  targets: readonly Target[];
 };
 
 export class Oracle {
@@ -52,9 +59,9 @@ export class Oracle {
   readonly #owners = new Map<number, CurrentGeneration>();
   readonly empty: number;
 
-  constructor(buckets: Buckets) {
+  constructor(buckets: Buckets, targets: readonly Target[] = []) {
     this.#buckets = buckets;
-    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0, late: [] });
+    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0, late: [], targets });
   }
 
   memory(number: number): Memory {
@@ -96,6 +103,38 @@ export class Oracle {
       demand(row === known.rows + index, `I5: row ${row} follows ${known.rows + index} rows`),
     );
     return this.#intern({ ...known, rows: known.rows + call.rows.length, lastEpoch: call.epoch });
+  }
+
+  /** The memory after one of several sinks was told to commit its items of an epoch; rows are [partition, offset]. */
+  watchItems(memory: number, sink: string, epoch: number, items: readonly SinkItem[]): number {
+    const known = this.memory(memory);
+    const canonical = known.canonical[epoch - 1];
+    const wanted = (JSON.parse(canonical?.items ?? '[]') as SinkItem[]).filter(
+      (item) => item.sink === sink,
+    );
+    demand(
+      JSON.stringify(wanted) === JSON.stringify(items),
+      `I2, I11: sink ${sink} is told to commit of epoch ${epoch} what is not canonical`,
+    );
+    const at = known.targets.findIndex((each) => each.sink === sink);
+    const target = known.targets[at];
+    demand(target !== undefined, `there is no sink ${sink}`);
+    if (epoch <= target.lastEpoch) return memory;
+    const skipped = known.canonical.find(
+      (each) => each.needsCommit && each.epoch > target.lastEpoch && each.epoch < epoch,
+    );
+    demand(skipped === undefined, `I2: epoch ${epoch} is committed before ${skipped?.epoch}`);
+    const rows = [...target.rows];
+    for (const [partition, offset] of items.flatMap((item) => item.payload as [number, number][])) {
+      demand(
+        rows[partition] === offset,
+        `I5: row ${offset} of partition ${partition} follows ${rows[partition]} rows in sink ${sink}`,
+      );
+      rows[partition] = offset + 1;
+    }
+    const targets = known.targets.with(at, { sink, lastEpoch: epoch, rows });
+    const lastEpoch = Math.min(...targets.map((each) => each.lastEpoch));
+    return this.#intern({ ...known, targets, lastEpoch });
   }
 
   /** I6, I10: a leader opens the newest checkpoint, or the one before it if a zombie has just won one more. */
@@ -153,7 +192,14 @@ export class Oracle {
       late: zombie ? [...known.late, nonce].toSorted() : known.late,
       canonical: [
         ...known.canonical,
-        { epoch, checkpoint: record.checkpoint, kind, nonce, needsCommit },
+        {
+          epoch,
+          checkpoint: record.checkpoint,
+          kind,
+          nonce,
+          needsCommit,
+          items: JSON.stringify(manifest.items),
+        },
       ],
     });
   }

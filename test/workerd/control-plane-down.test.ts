@@ -131,7 +131,7 @@ test('a pipeline checkpoints and commits while API, D1 and cron are gone, and ov
     ...(await plane.lineage(id, jobId)),
     files: (await plane.keys('totals/')).length,
   });
-  const grown = async (from: Awaited<ReturnType<typeof look>>) =>
+  const grown = async (from: Awaited<ReturnType<typeof look>>, epochs = EPOCHS) =>
     await until(
       look,
       ({ recorded, marked, files }) =>

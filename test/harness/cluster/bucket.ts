@@ -64,11 +64,18 @@ export class ClusterBucket {
     return this.#dice.strikes('storeFailed') ? 'fail' : 'apply';
   }
 
-  /** Every record says what it said first, and follows the record before it. */
+  /** Epochs below it are history: a claim that comes too late may put a record there again, and nobody reads it. */
+  #floor(): number {
+    const current = this.store.objects.get(PATHS.current);
+    return current === undefined ? 0 : decoded(currentGenerationCodec.decode(current.body)).floor;
+  }
+
+  /** Every record says what it said first. */
   #look(): void {
+    const floor = this.#floor();
     for (const [key, { body }] of this.store.objects) {
       const name = PATHS.parse(key);
-      if (name?.tag !== 'record') continue;
+      if (name?.tag !== 'record' || name.epoch < floor) continue;
       const text = textOf(body);
       const known = this.#records.get(name.epoch);
       if (known === text) continue;
@@ -138,9 +145,7 @@ export class ClusterBucket {
 
   /** What has to hold of the store by itself, at any time. */
   check(): void {
-    const current = this.store.objects.get(PATHS.current);
-    if (current === undefined) return;
-    const { floor } = decoded(currentGenerationCodec.decode(current.body));
+    const floor = this.#floor();
     const epochs = [...this.#records.keys()].sort((left, right) => left - right);
     epochs.forEach((epoch, at) => {
       if (epoch !== at + 1) throw new Error(`epochs ${epochs.join(' ')} have a hole`);
