@@ -46,7 +46,10 @@ afterAll(async () => {
 async function postAndLoseAnswer(path: string, key: string, body: string): Promise<void> {
   const { port } = proxy.address() as AddressInfo;
   await new Promise<void>((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers: { 'idempotency-key': key } }, () => reject(new Error('an answer came through')));
+    const sent = request(
+      { host: '127.0.0.1', port, path, method: 'POST', headers: { 'idempotency-key': key } },
+      () => reject(new Error('an answer came through')),
+    );
     sent.on('error', () => resolve());
     sent.end(body);
   });
@@ -57,7 +60,11 @@ test('rows of a repeated request count once, across lost answers, a killed log, 
   const path = `/api/v1/pipelines/${id}/tables/t/rows`;
   const body = '[{"i":1},{"i":2}]';
   const post = async (key: string, rows: string) => {
-    const response = await thalweg.fetch(path, { method: 'POST', headers: { 'idempotency-key': key }, body: rows });
+    const response = await thalweg.fetch(path, {
+      method: 'POST',
+      headers: { 'idempotency-key': key },
+      body: rows,
+    });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
   };
   const committed = async (): Promise<string[]> => {
@@ -66,15 +73,24 @@ test('rows of a repeated request count once, across lost answers, a killed log, 
     return rows.rows();
   };
   const replayedAndMismatched = async (): Promise<void> => {
-    expect(await post('b1', body)).toMatchObject({ status: 200, body: { accepted: 2, replayed: true, first_offset: 0 } });
-    expect(await post('b1', '[{"i":1},{"i":3}]')).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_MISMATCH' } });
+    expect(await post('b1', body)).toMatchObject({
+      status: 200,
+      body: { accepted: 2, replayed: true, first_offset: 0 },
+    });
+    expect(await post('b1', '[{"i":1},{"i":3}]')).toMatchObject({
+      status: 422,
+      body: { code: 'IDEMPOTENCY_MISMATCH' },
+    });
   };
   await thalweg.waitForJob(id, ({ state }) => state === 'Running');
 
   await postAndLoseAnswer(path, 'b1', body);
   expect(dropped).toEqual([200]);
   await replayedAndMismatched();
-  expect(await post('b2', body)).toMatchObject({ status: 200, body: { accepted: 2, replayed: false } });
+  expect(await post('b2', body)).toMatchObject({
+    status: 200,
+    body: { accepted: 2, replayed: false },
+  });
   await expect.poll(committed, { timeout: 20_000 }).toEqual(['{"n":4,"s":6}']);
 
   // A checkpoint has passed the rows, and the log has trimmed them.

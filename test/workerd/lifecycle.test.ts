@@ -21,8 +21,10 @@ CREATE TABLE counted WITH (connector = 'r2', path = '${path}', format = 'debeziu
 INSERT INTO counted SELECT count(*) AS n, sum(i) AS s FROM t;
 `;
 
-const rowsFrom = (first: number, count: number): { i: number }[] => Array.from({ length: count }, (_, index) => ({ i: first + index }));
-const counted = (count: number): string => JSON.stringify({ n: count, s: (count * (count - 1)) / 2 });
+const rowsFrom = (first: number, count: number): { i: number }[] =>
+  Array.from({ length: count }, (_, index) => ({ i: first + index }));
+const counted = (count: number): string =>
+  JSON.stringify({ n: count, s: (count * (count - 1)) / 2 });
 
 /** The rows that committed changes leave standing. */
 async function standing(path: string): Promise<string[]> {
@@ -52,7 +54,10 @@ const restart = async (id: string, body: Record<string, unknown>): Promise<void>
     body: JSON.stringify(body),
   });
   expect(response.status, await response.text()).toBe(200);
-  await thalweg.waitForJob(id, ({ state, run_id: generation }) => state === 'Running' && generation > before);
+  await thalweg.waitForJob(
+    id,
+    ({ state, run_id: generation }) => state === 'Running' && generation > before,
+  );
 };
 
 describe('a pipeline over http rows', () => {
@@ -68,7 +73,8 @@ describe('a pipeline over http rows', () => {
       await send(`${mode}-running`);
       await stop(id, mode);
       // A stop with a checkpoint has committed what it had read; others leave it to be read again.
-      if (mode === 'checkpoint') expect((await thalweg.api.job(id)).committed_epoch).toBe((await thalweg.api.job(id)).epoch);
+      if (mode === 'checkpoint')
+        expect((await thalweg.api.job(id)).committed_epoch).toBe((await thalweg.api.job(id)).epoch);
       await send(`${mode}-stopped`);
       await start(id);
       await waitForStanding('stops', counted(sent));
@@ -81,7 +87,10 @@ describe('a pipeline over http rows', () => {
     await thalweg.waitForJob(id, ({ state }) => state === 'Running');
     await thalweg.send(id, 't', rowsFrom(0, 10), 'a');
     await waitForStanding('twice', counted(10));
-    await Promise.all([thalweg.api.patch(id, { stop: 'checkpoint' }), thalweg.api.patch(id, { stop: 'checkpoint' })]);
+    await Promise.all([
+      thalweg.api.patch(id, { stop: 'checkpoint' }),
+      thalweg.api.patch(id, { stop: 'checkpoint' }),
+    ]);
     await thalweg.waitForJob(id, ({ state }) => state === 'Stopped');
     await thalweg.api.patch(id, { stop: 'checkpoint' });
     await thalweg.api.patch(id, { stop: 'immediate' });
@@ -92,8 +101,13 @@ describe('a pipeline over http rows', () => {
     expect(await standing('twice')).toEqual([counted(10)]);
 
     expect((await thalweg.fetch(`/api/v1/pipelines/${id}`, { method: 'DELETE' })).status).toBe(200);
-    await expect(thalweg.api.patch(id, { stop: 'none' })).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    const late = await thalweg.fetch(`/api/v1/pipelines/${id}/tables/t/rows`, { method: 'POST', body: '{"i":1}' });
+    await expect(thalweg.api.patch(id, { stop: 'none' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+    const late = await thalweg.fetch(`/api/v1/pipelines/${id}/tables/t/rows`, {
+      method: 'POST',
+      body: '{"i":1}',
+    });
     expect(late.status).toBe(404);
     // What it has committed is the user's and stays.
     expect(await standing('twice')).toEqual([counted(10)]);
@@ -102,7 +116,16 @@ describe('a pipeline over http rows', () => {
   test('follows changes of mind that nobody waits for', async () => {
     const { id } = await thalweg.create(countingInto('minds'));
     await thalweg.send(id, 't', rowsFrom(0, 10), 'before it runs');
-    const wishes = ['checkpoint', 'none', 'immediate', 'none', 'graceful', 'none', 'checkpoint', 'none'];
+    const wishes = [
+      'checkpoint',
+      'none',
+      'immediate',
+      'none',
+      'graceful',
+      'none',
+      'checkpoint',
+      'none',
+    ];
     for (const wish of wishes) await thalweg.api.patch(id, { stop: wish });
     await thalweg.send(id, 't', rowsFrom(10, 10), 'in between');
     await thalweg.waitForJob(id, ({ state }) => state === 'Running');
@@ -143,14 +166,20 @@ INSERT INTO counted SELECT k, count(*) AS n, sum(i) AS s FROM t GROUP BY k;`;
     const settled = async (change: () => Promise<unknown>): Promise<void> => {
       const { run_id: before } = await thalweg.api.job(id);
       await change();
-      await thalweg.waitForJob(id, ({ state, run_id: generation }) => state === 'Running' && generation > before);
+      await thalweg.waitForJob(
+        id,
+        ({ state, run_id: generation }) => state === 'Running' && generation > before,
+      );
     };
-    for (const parallelism of [2, 3, 1]) await sendWhile(settled(() => thalweg.api.patch(id, { parallelism })));
+    for (const parallelism of [2, 3, 1])
+      await sendWhile(settled(() => thalweg.api.patch(id, { parallelism })));
     await sendWhile(restart(id, {}));
     await sendWhile(restart(id, { force: true }));
     await send();
     const want = [...groups.values()].map((group) => JSON.stringify(group)).sort();
-    await expect.poll(async () => (await standing('rescaled')).sort(), { timeout: 20_000, interval: 100 }).toEqual(want);
+    await expect
+      .poll(async () => (await standing('rescaled')).sort(), { timeout: 20_000, interval: 100 })
+      .toEqual(want);
   });
 
   test('forgets its state when asked to, once: a later recovery does not', async () => {
@@ -158,9 +187,12 @@ INSERT INTO counted SELECT k, count(*) AS n, sum(i) AS s FROM t GROUP BY k;`;
     /** The count as the last change has it; changes before a restart without state stand for themselves. */
     const newest = async (): Promise<unknown> => {
       const last = (await thalweg.lines('forgets/')).at(-1);
-      return last === undefined ? null : (JSON.parse(last) as { after: { n: number } | null }).after?.n;
+      return last === undefined
+        ? null
+        : (JSON.parse(last) as { after: { n: number } | null }).after?.n;
     };
-    const waitForCount = async (count: number): Promise<void> => await expect.poll(newest, { timeout: 20_000, interval: 100 }).toBe(count);
+    const waitForCount = async (count: number): Promise<void> =>
+      await expect.poll(newest, { timeout: 20_000, interval: 100 }).toBe(count);
     await thalweg.waitForJob(id, ({ state }) => state === 'Running');
     await thalweg.send(id, 't', rowsFrom(0, 5), 'five');
     await waitForCount(5);
@@ -182,7 +214,8 @@ INSERT INTO counted SELECT k, count(*) AS n, sum(i) AS s FROM t GROUP BY k;`;
 });
 
 describe('a bounded pipeline', () => {
-  const TICKS = "CREATE TABLE ticks WITH (connector = 'impulse', event_rate = 2000, message_count = 3000, partitions = 2);";
+  const TICKS =
+    "CREATE TABLE ticks WITH (connector = 'impulse', event_rate = 2000, message_count = 3000, partitions = 2);";
 
   test('finishes with its tail committed, also after a host was lost', async () => {
     const { id } = await thalweg.create(
@@ -196,9 +229,15 @@ INSERT INTO tail SELECT counter FROM ticks;`,
     const job = await thalweg.waitForJob(id, ({ state }) => state === 'Finished');
     expect(job.run_id).toBe(2);
     expect(job.committed_epoch).toBe(job.epoch);
-    const counters = (await thalweg.lines('tail/')).map((line) => (JSON.parse(line) as { counter: number }).counter);
-    expect(counters.sort((one, other) => one - other)).toEqual(Array.from({ length: 3_000 }, (_, index) => index));
-    await expect(thalweg.api.patch(id, { stop: 'checkpoint' })).rejects.toMatchObject({ code: 'CONFLICT' });
+    const counters = (await thalweg.lines('tail/')).map(
+      (line) => (JSON.parse(line) as { counter: number }).counter,
+    );
+    expect(counters.sort((one, other) => one - other)).toEqual(
+      Array.from({ length: 3_000 }, (_, index) => index),
+    );
+    await expect(thalweg.api.patch(id, { stop: 'checkpoint' })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
   });
 
   test('that also reads a source without an end keeps checkpointing after the bounded one has ended', async () => {
@@ -217,7 +256,9 @@ INSERT INTO both SELECT counter AS i FROM ticks UNION ALL SELECT i FROM t;`,
     await thalweg.send(id, 't', rowsFrom(3_010, 10), 'still more');
     const lines = await thalweg.waitForLines('both/', 3_020);
     await thalweg.waitForEpoch(id, epoch + 5);
-    expect(lines.map((line) => (JSON.parse(line) as { i: number }).i).sort((one, other) => one - other)).toEqual(Array.from({ length: 3_020 }, (_, index) => index));
+    expect(
+      lines.map((line) => (JSON.parse(line) as { i: number }).i).sort((one, other) => one - other),
+    ).toEqual(Array.from({ length: 3_020 }, (_, index) => index));
     expect((await thalweg.api.job(id)).state).toBe('Running');
     await stop(id, 'checkpoint');
     expect(await thalweg.lines('both/')).toHaveLength(3_020);

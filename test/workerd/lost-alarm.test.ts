@@ -19,13 +19,23 @@ const SECONDS = 10;
 
 /** 100 rows over ten seconds, and one that closes the last window. */
 const ROWS = [
-  ...Array.from({ length: 10 * SECONDS }, (_, index) => ({ ts: `2026-01-01T00:00:0${Math.floor(index / 10)}.${index % 10}00`, k: `k${index % 2}` })),
+  ...Array.from({ length: 10 * SECONDS }, (_, index) => ({
+    ts: `2026-01-01T00:00:0${Math.floor(index / 10)}.${index % 10}00`,
+    k: `k${index % 2}`,
+  })),
   { ts: '2026-01-01T01:00:00', k: 'end' },
 ];
-const EXPECTED = Array.from({ length: 2 * SECONDS }, (_, index) => `{"k":"k${index % 2}","s":"2026-01-01T00:00:0${Math.floor(index / 2)}","n":5}`).sort();
+const EXPECTED = Array.from(
+  { length: 2 * SECONDS },
+  (_, index) => `{"k":"k${index % 2}","s":"2026-01-01T00:00:0${Math.floor(index / 2)}","n":5}`,
+).sort();
 
 /** Opens every database file of the class or binding under the state directory, of runtimes that are not running. */
-function editDatabases(stateDir: string, folder: string, edit: (database: DatabaseSync) => number): number {
+function editDatabases(
+  stateDir: string,
+  folder: string,
+  edit: (database: DatabaseSync) => number,
+): number {
   const directory = join(stateDir, 'v3', folder);
   let changed = 0;
   for (const name of readdirSync(directory).filter((each) => each.endsWith('.sqlite'))) {
@@ -42,7 +52,8 @@ const hasTable = (database: DatabaseSync, table: string): boolean =>
 /** Deletes every alarm that leaders have set: workerd keeps each with the object (key 1) and in the list it wakes objects by. */
 function loseAlarms(stateDir: string): number {
   return editDatabases(stateDir, 'do/thalweg-PipelineLeader', (database) => {
-    if (hasTable(database, '_cf_ALARM')) return Number(database.prepare('DELETE FROM _cf_ALARM').run().changes);
+    if (hasTable(database, '_cf_ALARM'))
+      return Number(database.prepare('DELETE FROM _cf_ALARM').run().changes);
     if (!hasTable(database, '_cf_METADATA')) return 0;
     return Number(database.prepare('DELETE FROM _cf_METADATA WHERE key = 1').run().changes);
   });
@@ -52,7 +63,9 @@ function loseAlarms(stateDir: string): number {
 function letMinutePass(stateDir: string): number {
   return editDatabases(stateDir, 'd1/miniflare-D1DatabaseObject', (database) => {
     if (!hasTable(database, 'pipelines')) return 0;
-    return Number(database.prepare('UPDATE pipelines SET next_poll_ms = next_poll_ms - 60000').run().changes);
+    return Number(
+      database.prepare('UPDATE pipelines SET next_poll_ms = next_poll_ms - 60000').run().changes,
+    );
   });
 }
 
@@ -84,7 +97,10 @@ describe('an alarm is lost', () => {
     await thalweg.runScheduled();
     const lines = await thalweg.waitForLines('out/', EXPECTED.length);
     expect(lines.sort()).toEqual(EXPECTED);
-    const { epoch } = await thalweg.waitForJob(id, (job) => job.state === 'Running' && job.run_id === 2);
+    const { epoch } = await thalweg.waitForJob(
+      id,
+      (job) => job.state === 'Running' && job.run_id === 2,
+    );
     await thalweg.waitForEpoch(id, epoch + 2);
     expect((await thalweg.lines('out/')).sort()).toEqual(EXPECTED);
   });

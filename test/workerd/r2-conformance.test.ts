@@ -14,7 +14,10 @@ import type { StoreAnswer, StoreOp } from '../../src/lineage/store.ts';
 import { commitItems } from '../../src/platform/committers.ts';
 import { stageObject } from '../../src/platform/objects.ts';
 import { performStoreOp } from '../../src/platform/r2-store.ts';
-import { describeObjectStore, type ObjectStoreDriver } from '../harness/object-store-conformance.ts';
+import {
+  describeObjectStore,
+  type ObjectStoreDriver,
+} from '../harness/object-store-conformance.ts';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'thalweg-r2-'));
 let runtime: LocalRuntime;
@@ -39,7 +42,11 @@ function storeInBucket(): ObjectStoreDriver {
       case 'put':
         return { ...op, key: root + op.key };
       case 'list':
-        return { ...op, prefix: root + op.prefix, ...(op.startAfter === undefined ? {} : { startAfter: root + op.startAfter }) };
+        return {
+          ...op,
+          prefix: root + op.prefix,
+          ...(op.startAfter === undefined ? {} : { startAfter: root + op.startAfter }),
+        };
       case 'delete':
         return { ...op, keys: op.keys.map((key) => root + key) };
       case 'pause':
@@ -49,19 +56,24 @@ function storeInBucket(): ObjectStoreDriver {
   return {
     async answer(op): Promise<StoreAnswer> {
       const answer = await performStoreOp(bucket, inside(op));
-      return answer.tag === 'keys' ? { ...answer, keys: answer.keys.map((key) => key.slice(root.length)) } : answer;
+      return answer.tag === 'keys'
+        ? { ...answer, keys: answer.keys.map((key) => key.slice(root.length)) }
+        : answer;
     },
   };
 }
 
 describeObjectStore('R2 in workerd', storeInBucket);
 
-const connectorOf = (path: string): ConnectorSpec => ({ name: 'r2', options: { path } }) as unknown as ConnectorSpec;
+const connectorOf = (path: string): ConnectorSpec =>
+  ({ name: 'r2', options: { path } }) as unknown as ConnectorSpec;
 const itemOf = (staged: StagedObject): SinkItem => ({ payload: staged }) as unknown as SinkItem;
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-const textAt = async (key: string): Promise<string | null> => (await (await bucket.get(key))?.text()) ?? null;
-const keysUnder = async (prefix: string): Promise<string[]> => (await bucket.list({ prefix })).objects.map(({ key }) => key);
+const textAt = async (key: string): Promise<string | null> =>
+  (await (await bucket.get(key))?.text()) ?? null;
+const keysUnder = async (prefix: string): Promise<string[]> =>
+  (await bucket.list({ prefix })).objects.map(({ key }) => key);
 
 /** The bucket, but the first `count` calls that change it lose their answers: they are applied, and seem to fail. */
 function losingAnswers(real: R2Bucket, count: number): R2Bucket {
@@ -74,7 +86,8 @@ function losingAnswers(real: R2Bucket, count: number): R2Bucket {
   const double = {
     get: (key: string) => real.get(key),
     head: (key: string) => real.head(key),
-    put: (key: string, value: Uint8Array, options: R2PutOptions) => lost(real.put(key, value, options)),
+    put: (key: string, value: Uint8Array, options: R2PutOptions) =>
+      lost(real.put(key, value, options)),
     resumeMultipartUpload: (key: string, uploadId: string) => {
       const upload = real.resumeMultipartUpload(key, uploadId);
       return { complete: (parts: R2UploadedPart[]) => lost(upload.complete(parts)) };
@@ -98,12 +111,15 @@ describe('files under a prefix', () => {
 
   test('a commit that is asked for again, at once by several, and 20 epochs later changes nothing', async () => {
     const items = [await stage('files/b/1', 'one\n')];
-    const commit = (): Promise<void> => commitItems(bucket, token(1), connectorOf('files/b'), items);
+    const commit = (): Promise<void> =>
+      commitItems(bucket, token(1), connectorOf('files/b'), items);
     await Promise.all([commit(), commit(), commit(), commit()]);
     await commit();
     const before = await bucket.head('files/b/1');
     for (let epoch = 2; epoch <= 21; epoch++) {
-      await commitItems(bucket, token(epoch), connectorOf('files/b'), [await stage(`files/b/${epoch}`, `${epoch}\n`)]);
+      await commitItems(bucket, token(epoch), connectorOf('files/b'), [
+        await stage(`files/b/${epoch}`, `${epoch}\n`),
+      ]);
     }
     await commit();
     expect((await bucket.head('files/b/1'))?.version).toBe(before?.version);
@@ -129,7 +145,9 @@ describe('files under a prefix', () => {
     const item = await stage('files/e/1', 'one\n');
     const { key, uploadId } = item.payload as unknown as StagedObject;
     await bucket.resumeMultipartUpload(key, uploadId ?? '').abort();
-    await expect(commitItems(bucket, token(1), connectorOf('files/e'), [item])).rejects.toMatchObject({ code: 'SINK_FAILED' });
+    await expect(
+      commitItems(bucket, token(1), connectorOf('files/e'), [item]),
+    ).rejects.toMatchObject({ code: 'SINK_FAILED' });
   });
 });
 
@@ -140,7 +158,10 @@ describe('one file that grows', () => {
 
   test('it grows by whole epochs in the order of items', async () => {
     const path = 'grows/a.ndjson';
-    await commitItems(bucket, token(1), connectorOf(path), [await stage('staged/a/1', 'one\n'), await stage('staged/a/2', 'two\n')]);
+    await commitItems(bucket, token(1), connectorOf(path), [
+      await stage('staged/a/1', 'one\n'),
+      await stage('staged/a/2', 'two\n'),
+    ]);
     expect(await textAt(path)).toBe('one\ntwo\n');
     await commitItems(bucket, token(3), connectorOf(path), [await stage('staged/a/3', 'three\n')]);
     expect(await textAt(path)).toBe('one\ntwo\nthree\n');
@@ -154,16 +175,22 @@ describe('one file that grows', () => {
     await commit();
     expect(await textAt(path)).toBe('1\n');
     for (let epoch = 2; epoch <= 21; epoch++) {
-      await commitItems(bucket, token(epoch), connectorOf(path), [await stage(`staged/b/${epoch}`, `${epoch}\n`)]);
+      await commitItems(bucket, token(epoch), connectorOf(path), [
+        await stage(`staged/b/${epoch}`, `${epoch}\n`),
+      ]);
     }
     await commit();
-    expect(await textAt(path)).toBe(Array.from({ length: 21 }, (_, index) => `${index + 1}\n`).join(''));
+    expect(await textAt(path)).toBe(
+      Array.from({ length: 21 }, (_, index) => `${index + 1}\n`).join(''),
+    );
   });
 
   test('an append whose answer is lost is not made again', async () => {
     const path = 'grows/c.ndjson';
     for (let epoch = 1; epoch <= 3; epoch++) {
-      await commitItems(losingAnswers(bucket, 1), token(epoch), connectorOf(path), [await stage(`staged/c/${epoch}`, `${epoch}\n`)]);
+      await commitItems(losingAnswers(bucket, 1), token(epoch), connectorOf(path), [
+        await stage(`staged/c/${epoch}`, `${epoch}\n`),
+      ]);
     }
     expect(await textAt(path)).toBe('1\n2\n3\n');
   });
@@ -172,10 +199,14 @@ describe('one file that grows', () => {
     const path = 'grows/d.ndjson';
     await bucket.put(path, 'precious\n');
     const items = [await stage('staged/d/1', 'one\n')];
-    await expect(commitItems(bucket, token(1), connectorOf(path), items)).rejects.toMatchObject({ code: 'SINK_FAILED' });
+    await expect(commitItems(bucket, token(1), connectorOf(path), items)).rejects.toMatchObject({
+      code: 'SINK_FAILED',
+    });
     const other = 'grows/e.ndjson';
     await commitItems(bucket, { ...token(5), sink: 'sink-2' }, connectorOf(other), items);
-    await expect(commitItems(bucket, token(9), connectorOf(other), items)).rejects.toMatchObject({ code: 'SINK_FAILED' });
+    await expect(commitItems(bucket, token(9), connectorOf(other), items)).rejects.toMatchObject({
+      code: 'SINK_FAILED',
+    });
     expect([await textAt(path), await textAt(other)]).toEqual(['precious\n', 'one\n']);
   });
 
@@ -183,7 +214,9 @@ describe('one file that grows', () => {
     const path = 'grows/f.ndjson';
     const items = [await stage('staged/f/1', 'one\n'), await stage('staged/f/2', 'two\n')];
     await bucket.delete('staged/f/2');
-    await expect(commitItems(bucket, token(1), connectorOf(path), items)).rejects.toMatchObject({ code: 'SINK_FAILED' });
+    await expect(commitItems(bucket, token(1), connectorOf(path), items)).rejects.toMatchObject({
+      code: 'SINK_FAILED',
+    });
     expect(await textAt(path)).toBe(null);
   });
 });

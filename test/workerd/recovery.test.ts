@@ -29,15 +29,25 @@ beforeAll(async () => {
   const created = await runtime.fetch('/api/v1/pipelines', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'recovering', query: QUERY, parallelism: 2, checkpoint_interval_micros: 1_000_000 }),
+    body: JSON.stringify({
+      name: 'recovering',
+      query: QUERY,
+      parallelism: 2,
+      checkpoint_interval_micros: 1_000_000,
+    }),
   });
   ({ id: pipelineId } = (await created.json()) as { id: string });
-  await until(() => plane.keys('totals/'), (keys) => keys.length > 0);
+  await until(
+    () => plane.keys('totals/'),
+    (keys) => keys.length > 0,
+  );
 });
 afterAll(async () => {
   await runtime.dispose();
   rmSync(stateDir, { recursive: true, force: true });
 });
+
+const tell = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 const status = async () => await (await plane.leader(pipelineId, generation)).poll();
 
@@ -51,32 +61,57 @@ test('after a host is killed, a new generation has committed output in less than
   const measured: number[] = [];
   const seen = new Set<string>();
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const { hosts } = await until(status, ({ phase, hosts: each }) => phase === 'running' && each.every((host) => host.incarnation !== null));
+    const { hosts } = await until(
+      status,
+      ({ phase, hosts: each }) =>
+        phase === 'running' && each.every((host) => host.incarnation !== null),
+    );
     for (const host of hosts) seen.add(String(host.incarnation));
     // Output of this generation exists, and none of another that is not known: what comes next is the next one's.
-    await until(() => plane.keys('totals/'), (keys) => hosts.some((host) => keys.some((key) => key.includes(String(host.incarnation)))));
+    await until(
+      () => plane.keys('totals/'),
+      (keys) => hosts.some((host) => keys.some((key) => key.includes(String(host.incarnation)))),
+    );
     expect(await committedByOthers(seen)).toEqual([]);
     const killedMs = performance.now();
     await reset(await plane.host(pipelineId, generation, attempt % 2));
-    await until(() => committedByOthers(seen), (keys) => keys.length > 0, 20_000, 20);
+    await until(
+      () => committedByOthers(seen),
+      (keys) => keys.length > 0,
+      20_000,
+      20,
+    );
     measured.push(Math.round(performance.now() - killedMs));
     generation++;
     if (Math.min(...measured) < RECOVERED_WITHIN_MS) break;
   }
-  console.info(`killed host to committed output: ${measured.join(', ')} ms`);
+  tell(`killed host to committed output: ${measured.join(', ')} ms`);
   expect(Math.min(...measured)).toBeLessThan(RECOVERED_WITHIN_MS);
   expect((await status()).generation).toBe(generation);
 });
 
 test('a killed leader costs no generation and resumes by itself', async () => {
-  const before = await until(status, ({ phase, committedEpoch }) => phase === 'running' && committedEpoch > 0);
+  const before = await until(
+    status,
+    ({ phase, committedEpoch }) => phase === 'running' && committedEpoch > 0,
+  );
   const killedMs = performance.now();
   await reset(await plane.leader(pipelineId, generation));
-  const resumed = await until(status, ({ phase, committedEpoch }) => phase === 'running' && committedEpoch >= before.committedEpoch + 2, 20_000, 20);
-  console.info(`killed leader to the second new epoch: ${Math.round(performance.now() - killedMs)} ms`);
+  const resumed = await until(
+    status,
+    ({ phase, committedEpoch }) =>
+      phase === 'running' && committedEpoch >= before.committedEpoch + 2,
+    20_000,
+    20,
+  );
+  tell(`killed leader to the second new epoch: ${Math.round(performance.now() - killedMs)} ms`);
   expect(resumed.incarnation?.startNo).toBe((before.incarnation?.startNo ?? 0) + 1);
-  expect(resumed.hosts.map((host) => host.incarnation)).toEqual(before.hosts.map((host) => host.incarnation));
+  expect(resumed.hosts.map((host) => host.incarnation)).toEqual(
+    before.hosts.map((host) => host.incarnation),
+  );
   expect(resumed.outcome).toBe(null);
-  const after = (await (await runtime.fetch(`/api/v1/pipelines/${pipelineId}/jobs`)).json()) as { data: { generation: number }[] };
+  const after = (await (await runtime.fetch(`/api/v1/pipelines/${pipelineId}/jobs`)).json()) as {
+    data: { generation: number }[];
+  };
   expect(after.data[0]?.generation).toBe(generation);
 });

@@ -19,7 +19,9 @@ test('a workerd that is killed again and again, also while it starts, is there i
         // The moments are the point: before, while and after the next one starts.
         await pause(prng.below(120));
       }
-      await expect.poll(() => answers().catch(() => 0), { timeout: 15_000, interval: 50 }).toBe(200);
+      await expect
+        .poll(() => answers().catch(() => 0), { timeout: 15_000, interval: 50 })
+        .toBe(200);
       await runtime.runScheduled();
     }
   } finally {
