@@ -41,7 +41,10 @@ export interface Operator {
   onBarrier(output: Output): void;
   /** The state as of now; the columns are copies or never change again. */
   snapshot(): StateTable[];
-  /** Called once, before anything else: rows whose hash this subtask owns, from any number of former subtasks. */
+  /**
+   * Called once, before any row: rows whose hash this subtask owns, from any number of former subtasks. Only the
+   * watermark that had been reached may come first; what was due by it leaves later, never during this call.
+   */
   restore(tables: readonly StateTable[]): void;
   /** Bytes of state held, roughly. */
   stateBytes(): number;

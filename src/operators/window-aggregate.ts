@@ -45,6 +45,8 @@ export class WindowAggregate implements Operator {
   /** By window start in microseconds. */
   readonly #windows = new Map<number, GroupedAggregates>();
   #watermark: Watermark = -Infinity;
+  /** State came back that was due already: former subtasks may have heard of time in another order. */
+  #overdue = false;
 
   constructor(spec: WindowAggregateSpec, inputSchema: Schema, outputSchema: Schema) {
     assert(spec.window.widthMicros > 0, 'a window has a width');
@@ -152,8 +154,15 @@ export class WindowAggregate implements Operator {
   onWatermark(watermark: Watermark, output: Output): void {
     if (watermark <= this.#watermark) return;
     this.#watermark = watermark;
+    this.#emitClosed(output);
+  }
+
+  #emitClosed(output: Output): void {
+    this.#overdue = false;
     const { widthMicros } = this.#spec.window;
-    const closed = [...this.#windows.keys()].filter((start) => start + widthMicros <= watermark);
+    const closed = [...this.#windows.keys()].filter(
+      (start) => start + widthMicros <= this.#watermark,
+    );
     for (const start of closed.sort((left, right) => left - right)) {
       const window = must(this.#windows.get(start), 'an open window');
       this.#windows.delete(start);
@@ -193,7 +202,9 @@ export class WindowAggregate implements Operator {
     output.emit(filterBatch(batch, survivors(rows, errors)));
   }
 
-  onTick(_nowMs: number, _output: Output): void {}
+  onTick(_nowMs: number, output: Output): void {
+    if (this.#overdue) this.#emitClosed(output);
+  }
 
   onBarrier(_output: Output): void {}
 
@@ -243,6 +254,7 @@ export class WindowAggregate implements Operator {
           .map((column) => takeColumn(column, indices, rows.length));
         const hashes = Uint32Array.from(rows, (row) => table.hashes[row] as number);
         this.#windowAt(start).merge(columns, rows.length, hashes);
+        if (start + this.#spec.window.widthMicros <= this.#watermark) this.#overdue = true;
       }
     }
   }

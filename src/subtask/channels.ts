@@ -36,8 +36,6 @@ export class InputChannel {
   readonly edge: string;
   readonly from: number;
   readonly port: number;
-  /** Last watermark that came through: null before the first. */
-  watermark: number | 'idle' | null = null;
   ended = false;
   #queue: QueuedFrame[] = [];
   #head = 0;

@@ -345,9 +345,10 @@ export class HostMachine {
         done++;
       }
     }
-    if (this.#nowMs - this.#lastTickMs >= TICK_MS) {
+    // A clock may be set back; and nothing may leave on its own account before all hosts are ready.
+    if (Math.abs(this.#nowMs - this.#lastTickMs) >= TICK_MS) {
       this.#lastTickMs = this.#nowMs;
-      for (const stage of stages) stage.tick(this.#nowMs);
+      if (this.#phase === 'running') for (const stage of stages) stage.tick(this.#nowMs);
       checkStateBudget(this.#subtasks, must(this.#spec, 'generation spec').settings.stateBytesMax);
     }
     return done > 0;

@@ -5,13 +5,14 @@
  * into the next nodes of the stage and a push into the channels of shuffle edges: no queue inside a
  * stage.
  *
- * Invariants: INV-43 a node's watermark never goes back; it is the minimum over the ports that are
- * not idle, and unknown until each of them has reported.
+ * Invariants: INV-43 a node's watermark never goes back; `WatermarkMerge` says what several ports make.
+ * What a checkpoint restored is told to the next nodes once more: they may not have heard it.
  */
 import type { OperatorCounters } from '../protocol/messages.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { GraphOperator } from '../graph/graph.ts';
 import type { Output, RowProblem, Watermark } from '../operators/operator.ts';
+import { WatermarkMerge } from './watermark-merge.ts';
 
 /** What a node does with rows: an operator, a source's output side, or a sink. */
 export interface NodeBody {
@@ -54,13 +55,15 @@ export class Node implements Output {
   /** Merged watermark in microseconds; null: unknown. */
   watermark: number | null = null;
   idle = false;
-  readonly #ports: (number | 'idle' | null)[];
+  readonly #ports: WatermarkMerge;
+  /** The watermark has been passed on by this very node. */
+  #told = false;
   readonly #onProblems: ProblemSink;
 
   constructor(operator: GraphOperator, body: NodeBody, ports: number, onProblems: ProblemSink) {
     this.operator = operator;
     this.body = body;
-    this.#ports = new Array<number | 'idle' | null>(ports).fill(null);
+    this.#ports = new WatermarkMerge(ports);
     this.#onProblems = onProblems;
   }
 
@@ -93,31 +96,18 @@ export class Node implements Output {
     this.#onProblems(this, 'late', problems);
   }
 
-  /** The watermark of one port has moved; passes the merged one on when that grew or the node fell idle. */
+  /** One port has said something; passes on what that changes. */
   receiveWatermark(port: number, value: number | 'idle'): void {
-    const known = this.#ports[port];
-    if (typeof known === 'number' && typeof value === 'number' && value <= known) return;
-    this.#ports[port] = value;
-    let merged = Infinity;
-    let active = 0;
-    for (const state of this.#ports) {
-      if (state === 'idle') continue;
-      if (state === null || state === undefined) return;
-      active++;
-      if (state < merged) merged = state;
-    }
-    if (active === 0) {
-      if (!this.idle) this.#passOn('idle');
-      this.idle = true;
-      return;
-    }
+    this.#ports.set(port, value);
+    const { watermark, idle } = this.#ports.merged;
+    if (!idle && watermark === null) return;
     const wasIdle = this.idle;
-    this.idle = false;
-    if (this.watermark !== null && merged <= this.watermark) {
-      if (wasIdle) this.#passOn(this.watermark);
-      return;
-    }
-    this.advance(merged);
+    this.idle = idle;
+    if (watermark !== null && (this.watermark === null || watermark > this.watermark))
+      this.advance(watermark);
+    else if (this.watermark !== null && (!this.#told || (wasIdle && !idle)))
+      this.#passOn(this.watermark);
+    if (idle && !wasIdle) this.#passOn('idle');
   }
 
   /** Moves the node's own watermark, tells the operator, then everything downstream. */
@@ -127,7 +117,7 @@ export class Node implements Output {
     this.#passOn(watermark);
   }
 
-  /** Sets the watermark a checkpoint was taken at; the operator must not emit on it again. */
+  /** Sets the watermark a checkpoint was taken at, before the operator gets its state: nothing leaves now. */
   restoreWatermark(watermark: number): void {
     this.watermark = watermark;
     this.body.onWatermark(watermark, this);
@@ -148,6 +138,7 @@ export class Node implements Output {
   }
 
   #passOn(value: number | 'idle'): void {
+    if (value !== 'idle') this.#told = true;
     for (const { node, port } of this.downstream) node.receiveWatermark(port, value);
     const wire = value === Infinity ? 'end' : value;
     for (const shuffle of this.shuffles) shuffle.watermark(wire);

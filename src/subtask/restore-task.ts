@@ -74,13 +74,13 @@ export class RestoreTask {
   apply(): void {
     for (const node of this.#subtasks.nodes.values()) {
       const { body } = node;
+      const watermark = this.#watermarkOf(node);
+      if (watermark !== null && !(body instanceof SourceNode)) node.restoreWatermark(watermark);
       if (body instanceof OperatorBody)
         body.operator.restore(this.#tables.get(node.operator.id) ?? []);
       if (body instanceof SourceNode)
         body.restore(this.#merged(node, 'offsets'), this.#merged(node, 'partitions'));
       this.#restoreCounters(node);
-      const watermark = this.#watermarkOf(node);
-      if (watermark !== null && !(body instanceof SourceNode)) node.restoreWatermark(watermark);
     }
   }
 
@@ -102,14 +102,24 @@ export class RestoreTask {
     }
   }
 
-  /** The lowest watermark of any former subtask: behind a shuffle they were all equal at the barrier. */
+  /**
+   * The watermark the subtask itself had, when it is the same one. Else, behind a shuffle, the highest of any former
+   * subtask: they had heard the same, but idle inputs in another order, and what one of them has closed stays closed.
+   * Ahead of it, the lowest: each had its own partitions, and one that had not reported yet has none.
+   */
   #watermarkOf(node: Node): number | null {
-    let lowest: number | null = null;
-    for (const { value } of this.#entries(node, 'watermark')) {
-      const watermark = value === 'end' ? Infinity : (value as number);
-      if (lowest === null || watermark < lowest) lowest = watermark;
-    }
-    return lowest;
+    const operator = node.operator.id;
+    const former = this.#entries(node, 'counters').length;
+    const entries = this.#entries(node, 'watermark').map(({ subtask, value }) => ({
+      subtask,
+      watermark: value === 'end' ? Infinity : (value as number),
+    }));
+    if (former === this.#subtasks.parallelismOf(operator))
+      return entries.find(({ subtask }) => subtask === this.#index)?.watermark ?? null;
+    const watermarks = entries.map(({ watermark }) => watermark);
+    if (watermarks.length === 0) return null;
+    if (this.#subtasks.isBehindShuffle(operator)) return Math.max(...watermarks);
+    return watermarks.length < former ? null : Math.min(...watermarks);
   }
 
   #entries(node: Node, table: string): BroadcastState[] {

@@ -18,11 +18,19 @@ import type { InputChannel, QueuedFrame } from './channels.ts';
 import type { Node } from './node.ts';
 import type { ShuffleEdge } from './shuffle-edge.ts';
 import type { SourceNode } from './source-node.ts';
+import type { WatermarkMerge } from './watermark-merge.ts';
 
 /** Name of the pseudo input of a stage that reads sources. */
 const SOURCES = 'sources';
 
-export type StageInput = { channel: InputChannel; node: Node; schema: Schema };
+/** A channel, the node it leads to, and its place in the watermark of the node's port. */
+export type StageInput = {
+  channel: InputChannel;
+  node: Node;
+  schema: Schema;
+  merge: WatermarkMerge;
+  place: number;
+};
 
 export class StageRuntime {
   readonly stage: Stage;
@@ -160,30 +168,23 @@ export class StageRuntime {
         return false;
       }
       case 'watermark':
-        channel.watermark = frame.value === 'end' ? Infinity : frame.value;
-        this.#mergeChannelWatermarks(node, channel.port);
+        this.#mergeWatermark(input, frame.value === 'end' ? Infinity : frame.value);
         return false;
       case 'barrier':
         return this.#aligner.arrive(channel.key, frame);
       case 'end':
         channel.ended = true;
-        channel.watermark = Infinity;
-        this.#mergeChannelWatermarks(node, channel.port);
+        this.#mergeWatermark(input, Infinity);
         return this.#aligner.end(channel.key);
     }
   }
 
-  /** A port's watermark is the minimum over its channels that are not idle; ended ones count as infinity. */
-  #mergeChannelWatermarks(node: Node, port: number): void {
-    let merged = Infinity;
-    let active = 0;
-    for (const { channel, node: target } of this.inputs) {
-      if (target !== node || channel.port !== port || channel.watermark === 'idle') continue;
-      if (channel.watermark === null) return;
-      active++;
-      if (channel.watermark < merged) merged = channel.watermark;
-    }
-    node.receiveWatermark(port, active === 0 ? 'idle' : merged);
+  /** A channel has spoken: what its port of the node makes of all its channels goes to the node. */
+  #mergeWatermark({ node, channel, merge, place }: StageInput, value: number | 'idle'): void {
+    merge.set(place, value);
+    const { watermark, idle } = merge.merged;
+    if (watermark !== null) node.receiveWatermark(channel.port, watermark);
+    if (idle) node.receiveWatermark(channel.port, 'idle');
   }
 
   /** Once everything has ended, says so downstream. */

@@ -28,6 +28,7 @@ import { type Destination, ShuffleEdge } from './shuffle-edge.ts';
 import { SinkNode } from './sink-node.ts';
 import { SourceNode } from './source-node.ts';
 import { type StageInput, StageRuntime } from './stage-runtime.ts';
+import { WatermarkMerge } from './watermark-merge.ts';
 
 /** What the subtasks ask of their host. */
 export type SubtaskPort = {
@@ -73,6 +74,14 @@ export class Subtasks {
   /** Number of subtasks the operator has over all hosts. */
   parallelismOf(operator: string): number {
     return must(this.#parallelism.get(operator), `parallelism of ${operator}`);
+  }
+
+  /** Whether rows reach the operator over a shuffle edge, whatever the parallelism is now. */
+  isBehindShuffle(operator: string): boolean {
+    return this.graph.edges.some(
+      (edge) =>
+        edge.to === operator && (edge.kind === 'shuffle' || this.isBehindShuffle(edge.from)),
+    );
   }
 
   connectorOf(operator: string): ConnectorSpec {
@@ -237,10 +246,12 @@ function stageInputs(
   return stage.inputs.flatMap((edge) => {
     const from = must(operators.get(edge.from), `operator ${edge.from}`);
     const senders = must(parallelism.get(edge.from), 'parallelism');
+    const merge = new WatermarkMerge(senders);
     return Array.from({ length: senders }, (_, sender) => {
       const channel = new InputChannel(edge.id, sender, edge.port);
-      if (silent(edge.from, sender)) channel.watermark = 'idle';
-      return { channel, node: must(nodes.get(edge.to), `node ${edge.to}`), schema: from.schema };
+      if (silent(edge.from, sender)) merge.set(sender, 'idle');
+      const node = must(nodes.get(edge.to), `node ${edge.to}`);
+      return { channel, node, schema: from.schema, merge, place: sender };
     });
   });
 }
