@@ -1,0 +1,146 @@
+/** One run of the simulated cluster in which everything is drawn from the seed: pipeline, faults, and what befalls it. */
+import { LIMITS } from '../../src/base/limits.ts';
+import { Prng } from '../../src/base/prng.ts';
+import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import { planSql } from '../../src/graph/plan-sql.ts';
+import { SimulatedCluster } from '../harness/cluster.ts';
+import { drawFaults, type Faults } from '../harness/cluster/faults.ts';
+import { checkRun } from './checks.ts';
+import { drawPipeline, type Pipeline } from './pipelines.ts';
+
+export type ChaosOptions = {
+  /** Instead of those drawn. */
+  faults?: Faults;
+  events?: number;
+};
+
+const EVENTS = [
+  'crash host',
+  'crash leader',
+  'split brain',
+  'rescale',
+  'stop',
+  'reset',
+  'clock',
+  'wait',
+] as const;
+
+type Run = { cluster: SimulatedCluster; pipeline: Pipeline; prng: Prng; reset: boolean };
+
+/** @throws an error that names the seed and tells what happened */
+export function runChaos(seed: string, options: ChaosOptions = {}): SimulatedCluster {
+  const prng = new Prng(`chaos/${seed}`);
+  const pipeline = drawPipeline(prng, seed);
+  const planned = planSql(pipeline.sql, DECLARATIONS, { defaultSink: 'preview' });
+  if (planned.graph === null) throw new Error(JSON.stringify(planned.errors));
+  const limits = LIMITS as { channelBytesMax: number };
+  const before = limits.channelBytesMax;
+  limits.channelBytesMax = prng.pick([1, 2_000, before]);
+  const drawn = drawFaults(prng);
+  const cluster = new SimulatedCluster({
+    seed,
+    graph: planned.graph,
+    parallelism: 1 + prng.below(4),
+    files: pipeline.files,
+    ...(pipeline.logs === undefined ? {} : { logs: pipeline.logs }),
+    checkpointIntervalMs: prng.pick([50, 150, 1_000]),
+    readBytesMax: prng.pick([500, 3_000, 100_000]),
+    settings: { batchRows: prng.pick([1, 7, 64]), checkpointsKept: prng.below(4) },
+    faults: options.faults ?? drawn,
+    pollMs: 2_000,
+  });
+  try {
+    const run = { cluster, pipeline, prng, reset: false };
+    go(run, options.events ?? prng.below(7));
+    checkRun(cluster, pipeline, run.reset);
+    return cluster;
+  } catch (thrown) {
+    const { message, stack } = thrown as Error;
+    const tail = cluster.trace.slice(-60).join('\n');
+    if (process.env['DEBUG'] !== undefined) console.log(cluster.status().phase, cluster.status().epoch, JSON.stringify(cluster.status().activity), planned.physical, JSON.stringify(cluster.status().hosts.map((h)=>h.metrics), null, 1), JSON.stringify([0,1,2].map((p)=>pipeline.logs?.log('t', p).status)));
+    throw new Error(`seed ${seed}, ${pipeline.name}: ${message}\n${stack ?? ''}\n${tail}`, {
+      cause: thrown,
+    });
+  } finally {
+    limits.channelBytesMax = before;
+  }
+}
+
+function go(run: Run, events: number): void {
+  const { cluster, pipeline, prng } = run;
+  cluster.startGeneration('created');
+  feedLogs(cluster, pipeline, new Prng(`${cluster.generation}/${pipeline.name}`));
+  for (let event = 0; event < events && cluster.outcome === null; event++) {
+    cluster.runFor(prng.below(prng.pick([50, 400, 3_000])));
+    befall(run, prng.pick(EVENTS));
+  }
+  cluster.runFor(prng.below(5_000));
+  // What is still under way may strike; from here on nothing new does.
+  cluster.setFaults({});
+  if (pipeline.rowsCommitted !== undefined) awaitRows(cluster, pipeline.rowsCommitted);
+  const outcome = cluster.runToOutcome();
+  const wanted = pipeline.rowsCommitted === undefined ? 'finished' : 'stopped';
+  if (outcome.tag !== wanted) throw new Error(`ended as ${JSON.stringify(outcome)}`);
+  // Late calls land after the end as well.
+  cluster.runFor(60_000);
+}
+
+function befall(run: Run, event: (typeof EVENTS)[number]): void {
+  const { cluster, pipeline, prng } = run;
+  switch (event) {
+    case 'crash host':
+      return cluster.crashHost(prng.below(cluster.parallelism));
+    case 'crash leader':
+      return cluster.crashLeader();
+    case 'split brain':
+      return cluster.splitBrain();
+    case 'rescale':
+      cluster.parallelism = 1 + prng.below(4);
+      return;
+    case 'clock':
+      return cluster.jumpClock(
+        prng.chance(0.5) ? null : prng.below(cluster.parallelism),
+        prng.pick([-8_000, -500, 500, 8_000]),
+      );
+    case 'stop':
+    case 'reset': {
+      const mode = prng.pick(['checkpoint', 'graceful', 'immediate'] as const);
+      const reset = event === 'reset' && pipeline.stateless;
+      run.reset ||= reset;
+      return cluster.stop(mode, { parallelism: 1 + prng.below(4), reset });
+    }
+    case 'wait':
+      return;
+  }
+}
+
+/** Appends the rows of `http` tables one piece after the other, now and then twice under one key. */
+function feedLogs(cluster: SimulatedCluster, { logs, appends }: Pipeline, prng: Prng): void {
+  if (logs === undefined || appends === undefined) return;
+  const { clock } = cluster.world;
+  const next = (at: number): void => {
+    const append = appends[at];
+    if (append === undefined) return;
+    clock.at(clock.nowMs + prng.below(60), () => {
+      for (let times = prng.chance(0.2) ? 2 : 1; times > 0; times--)
+        logs.append('t', append.partition, append.rows, `append-${at}`, clock.nowMs);
+      next(at + 1);
+    });
+  };
+  next(0);
+}
+
+/** Waits until as many rows are committed, then stops with a checkpoint. */
+function awaitRows(cluster: SimulatedCluster, rows: number): void {
+  for (let waits = 0; cluster.rows().length < rows; waits++) {
+    if (waits > 3_000)
+      throw new Error(`${cluster.rows().length} of ${rows} rows after a long time`);
+    if (cluster.outcome !== null) throw new Error(`ended as ${JSON.stringify(cluster.outcome)}`);
+    cluster.runFor(200);
+  }
+  cluster.runFor(2_000);
+  for (let waits = 0; cluster.outcome === null && waits < 100; waits++) {
+    cluster.stop('checkpoint');
+    cluster.runFor(10_000);
+  }
+}
