@@ -52,6 +52,8 @@ function takeReport(step: Step, envelope: ReportEnvelope, host: HostState): void
   const { index, report, sequence } = envelope;
   switch (report.tag) {
     case 'deployed':
+      // Of an earlier deployment: the host has yet to begin with the one that it was sent since.
+      if (report.answers !== host.ledSince) return;
       if (sequence <= host.deployedSequence && envelope.host === host.incarnation) return;
       return takeDeployed(step, envelope, report.drained);
     case 'checkpointed':

@@ -48,10 +48,12 @@ export function send(step: Step, index: number, command: HostCommand): void {
   updateHost(step, index, { commandSequence: sequence });
   if (command.tag === 'deploy' || command.tag === 'adopt')
     updateHost(step, index, { ledSince: sequence });
+  const { nonce, startNo } = must(step.state.incarnation, 'incarnation');
   const envelope = {
     pipelineId: spec.pipelineId,
     generation: spec.generation,
-    leader: must(step.state.incarnation, 'incarnation').nonce,
+    leader: nonce,
+    leaderStart: startNo,
     host: command.tag === 'deploy' ? null : must(host.incarnation, 'incarnation of a host'),
     sequence,
     command,

@@ -160,7 +160,10 @@ export type CommandEnvelope = {
   pipelineId: string;
   generation: number;
   leader: string;
+  /** How often the leader's object has started: what an earlier start said and comes late has no effect. */
+  leaderStart: number;
   host: string | null;
+  /** Grows by one with each command of this start to this host. */
   sequence: number;
   command: HostCommand;
 };
@@ -188,7 +191,7 @@ export type CommandAnswer =
   | { tag: 'accepted' }
   /** The host is another incarnation, or never deployed: the generation has lost it. */
   | { tag: 'unknown-incarnation'; incarnation: string }
-  /** The host follows a newer leader. */
+  /** The host follows another start of the leader, or has been deployed or adopted since by a later command. */
   | { tag: 'stale-leader' };
 
 /** Host → leader. */
@@ -206,7 +209,8 @@ export type ReportEnvelope = {
 
 export type HostReport =
   /** State is restored, ready to begin. */
-  | { tag: 'deployed'; drained: boolean }
+  /** `answers`: sequence of the `deploy` or `adopt` that it answers. */
+  | { tag: 'deployed'; drained: boolean; answers: number }
   | {
       tag: 'checkpointed';
       epoch: number;

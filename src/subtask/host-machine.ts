@@ -55,6 +55,8 @@ export class HostMachine {
   #spec: GenerationSpec | null = null;
   #index = 0;
   #leader = '';
+  /** The last `deploy` or `adopt`: what was sent before it and comes later has no effect. */
+  #ledBy = { start: 0, sequence: 0 };
   #subtasks: Subtasks | null = null;
   #restore: RestoreTask | null = null;
   #checkpoints: HostCheckpoints | null = null;
@@ -173,8 +175,11 @@ export class HostMachine {
     if (this.#spec !== null && envelope.generation !== this.#spec.generation) {
       return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
     }
-    if (command.tag === 'deploy' || command.tag === 'adopt') this.#leader = envelope.leader;
-    else if (envelope.leader !== this.#leader) return { tag: 'stale-leader' };
+    if (this.#isOutdated(envelope)) return { tag: 'stale-leader' };
+    if (command.tag === 'deploy' || command.tag === 'adopt') {
+      this.#leader = envelope.leader;
+      this.#ledBy = { start: envelope.leaderStart, sequence: envelope.sequence };
+    } else if (envelope.leader !== this.#leader) return { tag: 'stale-leader' };
     if (this.#phase === 'stopped') {
       return command.tag === 'stop'
         ? { tag: 'accepted' }
@@ -182,6 +187,12 @@ export class HostMachine {
     }
     this.#obey(command);
     return { tag: 'accepted' };
+  }
+
+  /** A late `deploy` would take the rows back that were read since; a late `begin` would begin too early. */
+  #isOutdated({ leaderStart, sequence }: CommandEnvelope): boolean {
+    const { start, sequence: last } = this.#ledBy;
+    return leaderStart < start || (leaderStart === start && sequence < last);
   }
 
   #obey(command: HostCommand): void {
@@ -290,7 +301,12 @@ export class HostMachine {
   }
 
   #reportDeployed(): void {
-    this.#effects.push({ tag: 'report', report: { tag: 'deployed', drained: this.#drained() } });
+    const report = {
+      tag: 'deployed',
+      drained: this.#drained(),
+      answers: this.#ledBy.sequence,
+    } as const;
+    this.#effects.push({ tag: 'report', report });
   }
 
   #onBarrier(command: HostCommand & { tag: 'barrier' }): void {

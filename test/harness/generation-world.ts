@@ -333,6 +333,7 @@ export class ModelHost {
   #phase: 'empty' | 'ready' | 'running' | 'stopped' = 'empty';
   #leader = '';
   #sequence = 0;
+  #ledBy = { start: 0, sequence: 0 };
   #deployedBy = '';
   #offsets = new Map<number, number>();
   #open = true;
@@ -402,8 +403,13 @@ export class ModelHost {
       return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
     if (command.tag === 'deploy' && this.#deployedBy === `${leader}/${sequence}`)
       return { tag: 'accepted' };
-    if (command.tag === 'deploy' || command.tag === 'adopt') this.#leader = leader;
-    else if (leader !== this.#leader) return { tag: 'stale-leader' };
+    const { start, sequence: last } = this.#ledBy;
+    if (envelope.leaderStart < start || (envelope.leaderStart === start && sequence < last))
+      return { tag: 'stale-leader' };
+    if (command.tag === 'deploy' || command.tag === 'adopt') {
+      this.#leader = leader;
+      this.#ledBy = { start: envelope.leaderStart, sequence };
+    } else if (leader !== this.#leader) return { tag: 'stale-leader' };
     if (this.#phase === 'stopped') return { tag: 'accepted' };
     switch (command.tag) {
       case 'deploy':
@@ -414,7 +420,7 @@ export class ModelHost {
         );
         break;
       case 'adopt':
-        this.#report({ tag: 'deployed', drained: this.#drained });
+        this.#reportDeployed();
         break;
       case 'begin':
         this.#phase = 'running';
@@ -447,6 +453,10 @@ export class ModelHost {
     return { tag: 'accepted' };
   }
 
+  #reportDeployed(): void {
+    this.#report({ tag: 'deployed', drained: this.#drained, answers: this.#ledBy.sequence });
+  }
+
   #deploy(spec: GenerationSpec, offsets: [number, number][][]): void {
     this.#phase = 'ready';
     this.#offsets = new Map();
@@ -460,7 +470,7 @@ export class ModelHost {
     this.#open = true;
     this.#drainReported = false;
     this.#lastBarrier = { epoch: 0, attempt: 0 };
-    this.#report({ tag: 'deployed', drained: this.#drained });
+    this.#reportDeployed();
   }
 
   #cut(epoch: number, attempt: number, stopping: boolean): void {

@@ -308,7 +308,11 @@ function reportOfWords(
   const epoch = Number(named['epoch'] ?? state.epoch + 1);
   switch (name) {
     case 'deployed':
-      return () => ({ tag: 'deployed', drained });
+      return (index) => ({
+        tag: 'deployed',
+        drained,
+        answers: Number(named['answers'] ?? state.hosts[index]?.ledSince ?? 0),
+      });
     case 'checkpointed': {
       const attempt = Number(named['attempt'] ?? 1);
       const times = { alignMs: 1, snapshotMs: 2, uploadMs: 3 };

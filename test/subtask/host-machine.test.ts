@@ -47,6 +47,7 @@ function command(
     pipelineId: 'pl',
     generation: 4,
     leader: 'L1',
+    leaderStart: 1,
     host: 'H',
     sequence: sequence++,
     command: body,
