@@ -26,7 +26,7 @@ type Waiting = {
 export class LogPartition extends DurableObject<Env> implements LogCalls {
   readonly #store: LogStore;
   #group: Waiting[] = [];
-  #readers: (() => void)[] = [];
+  readonly #readers = new Set<() => void>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -91,18 +91,18 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
     } catch (thrown) {
       for (const waiting of group) waiting.reject(thrown);
     }
-    const readers = this.#readers;
-    this.#readers = [];
-    for (const wake of readers) wake();
+    for (const wake of [...this.#readers]) wake();
   }
 
   async #rowsOrTimeout(waitMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, waitMs);
-      this.#readers.push(() => {
+      const wake = (): void => {
         clearTimeout(timer);
+        this.#readers.delete(wake);
         resolve();
-      });
+      };
+      const timer = setTimeout(wake, waitMs);
+      this.#readers.add(wake);
     });
   }
 }

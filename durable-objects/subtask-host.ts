@@ -10,7 +10,6 @@ import { reportOf } from '../src/base/errors.ts';
 import { hostName, leaderName, logName } from '../src/base/ids.ts';
 import { LIMITS } from '../src/base/limits.ts';
 import type { ReadRequest, ReadResult } from '../src/connectors/connector.ts';
-import { commitItems } from '../src/platform/committers.ts';
 import { CrashTrigger } from '../src/platform/crash-trigger.ts';
 import {
   type CrashPoint,
@@ -22,9 +21,10 @@ import {
   logs,
   type PreviewPage,
 } from '../src/platform/env.ts';
-import { getStateFile, putStateFile, readObject, stageObject } from '../src/platform/objects.ts';
+import { getStateFile, putStateFile, readObject } from '../src/platform/objects.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
 import { withRetry } from '../src/platform/retry.ts';
+import { STAGE_TIMEOUT_MS, TwoPhaseSinks } from '../src/platform/sinks/two-phase-sinks.ts';
 import type {
   CommandAnswer,
   CommandEnvelope,
@@ -160,23 +160,24 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
       case 'stage':
         this.#answerWith(
           effect.requestId,
-          stageObject(this.env.BUCKET, effect.request),
+          this.#sinks(STAGE_TIMEOUT_MS).stage(effect.request),
           (staged) => ({ tag: 'staged', requestId: effect.requestId, staged }),
         );
         return;
-      case 'commit': {
-        const token = {
-          pipelineId: this.#identity().pipelineId,
-          sink: effect.sink,
-          epoch: effect.epoch,
-        };
-        const commit = commitItems(this.env.BUCKET, token, effect.connector, effect.items);
-        this.#answerWith(effect.requestId, commit, () => ({
-          tag: 'committed',
-          requestId: effect.requestId,
-        }));
+      case 'pre-commit':
+        this.#answerWith(
+          effect.requestId,
+          this.#sinks(effect.timeoutMs).preCommit(effect.token, effect.items),
+          () => ({ tag: 'pre-committed', requestId: effect.requestId }),
+        );
         return;
-      }
+      case 'commit':
+        this.#answerWith(
+          effect.requestId,
+          this.#sinks(effect.timeoutMs).commit(effect.token, effect.items),
+          () => ({ tag: 'committed', requestId: effect.requestId }),
+        );
+        return;
       case 'preview':
         this.#tail(effect.operator).push(effect.rows, effect.count);
         return;
@@ -189,6 +190,10 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
         this.#release();
         return;
     }
+  }
+
+  #sinks(timeoutMs: number): TwoPhaseSinks {
+    return new TwoPhaseSinks(this.env.BUCKET, timeoutMs);
   }
 
   #identity(): {
@@ -288,7 +293,11 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
         this.#noteAnswer(answer);
       } catch {
         failingSinceMs ??= Date.now();
-        if (Date.now() - failingSinceMs > REPORT_GIVE_UP_MS) break;
+        if (Date.now() - failingSinceMs > REPORT_GIVE_UP_MS) {
+          this.#reports.length = 0;
+          this.#feed({ tag: 'abandoned' });
+          break;
+        }
         await new Promise((resolve) => setTimeout(resolve, REPORT_PAUSE_MS));
       }
     }

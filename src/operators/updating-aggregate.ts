@@ -108,7 +108,7 @@ export class UpdatingAggregate implements Operator {
 
   onTick(nowMs: number, output: Output): void {
     this.#flushedMs ??= nowMs;
-    if (nowMs - this.#flushedMs < this.#spec.flushMs) return;
+    if (Math.abs(nowMs - this.#flushedMs) < this.#spec.flushMs) return;
     this.#flushedMs = nowMs;
     this.#flush(output);
   }

@@ -189,11 +189,18 @@ export class WatermarkGenerator {
     this.#merge();
   }
 
+  /** Nothing was read for `ms` because nothing could be: that counts as no partition's silence. */
+  forgive(ms: number): void {
+    for (const partition of this.#partitions.values())
+      if (partition.heardMs !== null) partition.heardMs += ms;
+  }
+
   /** Lets the clock act: partitions fall idle or run on. Read `watermark` and `idle` afterwards. */
   onTick(nowMs: number): void {
     for (const partition of this.#partitions.values()) {
       if (partition.ended) continue;
-      partition.heardMs ??= nowMs;
+      // Silence is counted anew when the clock was set back.
+      partition.heardMs = Math.min(partition.heardMs ?? nowMs, nowMs);
       const silentMs = nowMs - partition.heardMs;
       if (this.#idleMs !== null && silentMs >= this.#idleMs) partition.idle = true;
       if (

@@ -1,9 +1,9 @@
 /**
- * State files, staged sink output and object reads on R2 (or the user's files under `thalweg run`).
+ * State files and object reads on R2 (or the user's files under `thalweg run`). What sinks stage is in `sinks/`.
  * Names are unique per writer, so each write may be repeated.
  */
 import { EngineError } from '../base/errors.ts';
-import type { ReadResult, StagedObject, StageRequest } from '../connectors/connector.ts';
+import type { ReadResult } from '../connectors/connector.ts';
 import type { Env } from './env.ts';
 import { withRetry } from './retry.ts';
 
@@ -16,26 +16,16 @@ export async function putStateFile(
 }
 
 export async function getStateFile(bucket: R2Bucket, key: string): Promise<Uint8Array> {
-  const object = await withRetry(() => bucket.get(key));
-  if (object === null) {
+  const bytes = await withRetry(async () => {
+    const object = await bucket.get(key);
+    return object === null ? null : new Uint8Array(await object.arrayBuffer());
+  });
+  if (bytes === null) {
     throw new EngineError('LINEAGE_BROKEN', `state file ${key} is missing`, {
       hint: 'restore the object from a backup, or restart the pipeline without state',
     });
   }
-  return new Uint8Array(await object.arrayBuffer());
-}
-
-/** Puts sink output aside: nothing becomes visible under the final name before the commit. */
-export async function stageObject(bucket: R2Bucket, request: StageRequest): Promise<StagedObject> {
-  const { key, bytes, rows } = request;
-  if (request.method === 'object') {
-    const stored = await withRetry(() => bucket.put(key, bytes));
-    if (stored === null) throw new EngineError('STORE_FAILED', `put of ${key} was refused`);
-    return { key, uploadId: null, etag: stored.etag, size: bytes.byteLength, rows };
-  }
-  const upload = await withRetry(() => bucket.createMultipartUpload(key));
-  const part = await withRetry(() => upload.uploadPart(1, bytes));
-  return { key, uploadId: upload.uploadId, etag: part.etag, size: bytes.byteLength, rows };
+  return bytes;
 }
 
 /** Bytes of an object a source reads: from the user's files where they are bound, else from the bucket. */

@@ -13,6 +13,7 @@ import { assert } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
 import { encodeBatch } from '../batch/ipc.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import { sliceBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import type { Delivery, DeliveryAnswer, Frame } from '../protocol/messages.ts';
 
@@ -134,14 +135,24 @@ export class OutputChannel {
     return this.#queue.length === 0 && !this.#inFlight;
   }
 
-  /** Queues a frame; returns the bytes it weighs. */
+  /** Queues a frame; returns the bytes it weighs. A batch of more than `frameBytesMax` travels in several frames. */
   push(frame: Frame | { tag: 'batch'; batch: RecordBatch }): number {
-    const wire: Frame =
-      frame.tag === 'batch'
-        ? { tag: 'data', rows: frame.batch.rows, bytes: encodeBatch(this.#schema, frame.batch) }
-        : frame;
-    this.#queue.push(wire);
-    const weight = weightOf(wire);
+    if (frame.tag !== 'batch') return this.#queueUp(frame);
+    const { batch } = frame;
+    const { rows } = batch;
+    const bytes = encodeBatch(this.#schema, batch);
+    if (bytes.byteLength <= LIMITS.frameBytesMax || rows === 1)
+      return this.#queueUp({ tag: 'data', rows, bytes });
+    const middle = rows >> 1;
+    return (
+      this.push({ tag: 'batch', batch: sliceBatch(batch, 0, middle) }) +
+      this.push({ tag: 'batch', batch: sliceBatch(batch, middle, rows) })
+    );
+  }
+
+  #queueUp(frame: Frame): number {
+    const weight = weightOf(frame);
+    this.#queue.push(frame);
     this.#bytes += weight;
     return weight;
   }

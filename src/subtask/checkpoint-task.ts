@@ -19,10 +19,12 @@ export class CheckpointTask {
   readonly inputs: InputRange[] = [];
   readonly positions: LogPosition[] = [];
   readonly #stages: Set<number>;
-  readonly #uploads = new Set<number>();
+  readonly #requests = new Set<number>();
   cutMs: number | null = null;
   /** How long processing stood still for the cuts, as far as the shell could measure it. */
   snapshotMs = 0;
+  /** The sinks have been asked whether what they staged is there. */
+  preCommitted = false;
   reported = false;
 
   constructor(barrier: BarrierId, startedMs: number, stages: Iterable<number>) {
@@ -37,17 +39,22 @@ export class CheckpointTask {
   }
 
   uploading(requestId: number, file: StateFile): void {
-    this.#uploads.add(requestId);
+    this.#requests.add(requestId);
     this.files.push(file);
   }
 
-  /** False when the upload is not of this task. */
-  uploaded(requestId: number): boolean {
-    return this.#uploads.delete(requestId);
+  /** The answer `requestId` must come before the report. */
+  awaiting(requestId: number): void {
+    this.#requests.add(requestId);
   }
 
-  /** Every stage is cut and every file is stored. */
+  /** False when the request is not of this task. */
+  answered(requestId: number): boolean {
+    return this.#requests.delete(requestId);
+  }
+
+  /** Every stage is cut, and nothing that was asked for is still on its way. */
   get complete(): boolean {
-    return this.#stages.size === 0 && this.#uploads.size === 0;
+    return this.#stages.size === 0 && this.#requests.size === 0;
   }
 }

@@ -3,11 +3,13 @@
  * report, and on to what a settled checkpoint lets go.
  *
  * Place in the walk: stage 7. Invariants: INV-45 a checkpoint is reported only when every state file and
- * every staged sink object it names has been stored; a higher barrier supersedes the one under way.
+ * every staged sink object it names has been stored, and the sinks have found theirs (pre-commit); a higher barrier
+ * supersedes the one under way. So what is missing fails the attempt, and never an epoch that was claimed.
  */
 import { must } from '../base/assert.ts';
 import { type BarrierId, isHigher } from '../checkpoint/barrier-aligner.ts';
 import { LineagePaths } from '../lineage/paths.ts';
+import type { SinkItem } from '../lineage/types.ts';
 import type { GenerationSpec, HostReport } from '../protocol/messages.ts';
 import { CheckpointTask, type LogPosition } from './checkpoint-task.ts';
 import { cutStage } from './cut-stage.ts';
@@ -20,8 +22,10 @@ export type CheckpointPort = {
   incarnation: string;
   /** Nonce of the leader the host follows now: part of the names of state files. */
   leader(): string;
-  /** Stores a state file; the answer comes as `uploaded` with the id returned. */
+  /** Stores a state file; the answer comes as `answered` with the id returned. */
   upload(key: (requestId: number) => string, bytes: Uint8Array): { requestId: number; key: string };
+  /** Looks whether what a sink has staged is there; the answer comes as `answered` with the id returned. */
+  preCommit(sink: string, epoch: number, items: SinkItem[]): number;
 };
 
 export class HostCheckpoints {
@@ -74,8 +78,8 @@ export class HostCheckpoints {
     task.stageCut(stage.stage.index, nowMs);
   }
 
-  uploaded(requestId: number): void {
-    this.#task?.uploaded(requestId);
+  answered(requestId: number): void {
+    this.#task?.answered(requestId);
   }
 
   cutTook(ms: number): void {
@@ -88,6 +92,15 @@ export class HostCheckpoints {
     if (task === null || task.reported || !task.complete) return null;
     const { sinks } = this.#subtasks;
     if (!sinks.every((sink) => sink.ready(task.barrier))) return null;
+    if (!task.preCommitted) {
+      task.preCommitted = true;
+      for (const sink of sinks) {
+        const items = sink.items(task.barrier);
+        if (items.length > 0)
+          task.awaiting(this.#port.preCommit(sink.operator, task.barrier.epoch, items));
+      }
+      if (!task.complete) return null;
+    }
     task.reported = true;
     this.#reported.push(task);
     const cutMs = task.cutMs ?? nowMs;

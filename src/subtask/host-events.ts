@@ -11,6 +11,7 @@ import type {
   StagedObject,
   StageRequest,
 } from '../connectors/connector.ts';
+import type { CommitToken } from '../connectors/two-phase-sink.ts';
 import type { ConnectorSpec } from '../graph/graph.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type {
@@ -31,6 +32,7 @@ export type HostEvent =
   | { tag: 'file-read'; requestId: number; bytes: Uint8Array }
   | { tag: 'file-put'; requestId: number }
   | { tag: 'staged'; requestId: number; staged: StagedObject }
+  | { tag: 'pre-committed'; requestId: number }
   | { tag: 'committed'; requestId: number }
   /** An effect failed for good; the shell has used up its retries. */
   | { tag: 'effect-failed'; requestId: number; report: ErrorReport }
@@ -50,6 +52,14 @@ export type HostEffect =
   | { tag: 'get-file'; requestId: number; key: string }
   | { tag: 'put-file'; requestId: number; key: string; bytes: Uint8Array }
   | { tag: 'stage'; requestId: number; connector: ConnectorSpec; request: StageRequest }
+  /** Make sure that these staged items of one sink, which the checkpoint will name, are there. */
+  | {
+      tag: 'pre-commit';
+      requestId: number;
+      token: CommitToken;
+      items: SinkItem[];
+      timeoutMs: number;
+    }
   /** Commit items of one sink in their order. */
   | {
       tag: 'commit';
@@ -57,7 +67,9 @@ export type HostEffect =
       epoch: number;
       sink: string;
       connector: ConnectorSpec;
+      token: CommitToken;
       items: SinkItem[];
+      timeoutMs: number;
     }
   | { tag: 'preview'; operator: string; rows: Uint8Array; count: number }
   /** Rows below `offset` will never be read again. */

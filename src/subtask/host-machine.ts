@@ -17,6 +17,7 @@
  */
 import { must } from '../base/assert.ts';
 import { EngineError, type ErrorReport, reportOf } from '../base/errors.ts';
+import type { CommitToken } from '../connectors/two-phase-sink.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type {
   CommandAnswer,
@@ -43,6 +44,7 @@ type Pending =
   | { tag: 'restore' }
   | { tag: 'upload' }
   | { tag: 'stage'; sink: SinkNode; index: number }
+  | { tag: 'pre-commit' }
   | { tag: 'commit'; epoch: number; sink: string };
 
 /** Units of work (batches or frames) of one stage in one step. */
@@ -140,9 +142,10 @@ export class HostMachine {
       case 'file-read':
         this.#onFileRead(event.requestId, event.bytes);
         return true;
+      case 'pre-committed':
       case 'file-put':
         this.#pending.delete(event.requestId);
-        this.#checkpoints?.uploaded(event.requestId);
+        this.#checkpoints?.answered(event.requestId);
         return false;
       case 'staged': {
         const pending = this.#pending.get(event.requestId);
@@ -273,6 +276,13 @@ export class HostMachine {
         const key = nameOf(requestId);
         this.#effects.push({ tag: 'put-file', requestId, key, bytes });
         return { requestId, key };
+      },
+      preCommit: (sink, epoch, items) => {
+        const requestId = this.#request({ tag: 'pre-commit' });
+        const token = tokenOf(spec, sink, epoch);
+        const timeoutMs = spec.settings.checkpointTimeoutMs;
+        this.#effects.push({ tag: 'pre-commit', requestId, token, items, timeoutMs });
+        return requestId;
       },
     });
     this.#restore = new RestoreTask(checkpoint, this.#subtasks, index);
@@ -424,7 +434,11 @@ export class HostMachine {
     for (const [sink, own] of this.#commits.begin(epoch, items)) {
       const requestId = this.#request({ tag: 'commit', epoch, sink });
       const connector = must(this.#subtasks, 'subtasks').connectorOf(sink);
-      this.#effects.push({ tag: 'commit', requestId, epoch, sink, connector, items: own });
+      const spec = must(this.#spec, 'generation spec');
+      const token = tokenOf(spec, sink, epoch);
+      const timeoutMs = spec.settings.commitTimeoutMs;
+      const call = { requestId, epoch, sink, connector, token, items: own, timeoutMs };
+      this.#effects.push({ tag: 'commit', ...call });
     }
   }
 
@@ -485,3 +499,10 @@ export class HostMachine {
     return wake;
   }
 }
+
+/** The records of a pipeline's job are one line of epochs. */
+const tokenOf = (spec: GenerationSpec, sink: string, epoch: number): CommitToken => ({
+  lineage: `${spec.pipelineId}/${spec.jobId}`,
+  sink,
+  epoch,
+});

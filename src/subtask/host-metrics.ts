@@ -52,7 +52,8 @@ export class HostMetrics {
     nowMs: number,
     intervalMs: number,
   ): HostReport | null {
-    if (nowMs - this.#lastHeartbeatMs < intervalMs) return null;
+    // A clock that is set back must not silence the host.
+    if (Math.abs(nowMs - this.#lastHeartbeatMs) < intervalMs) return null;
     this.#lastHeartbeatMs = nowMs;
     const problems = this.#problems;
     this.#problems = [];

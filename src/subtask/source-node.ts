@@ -22,6 +22,9 @@ import type { Node, NodeBody } from './node.ts';
 import { SourceInputs } from './source-inputs.ts';
 import type { SubtaskPort } from './subtasks.ts';
 
+/** A source that was not let move for so long was held back: its partitions have not been silent by themselves. */
+const HELD_BACK_MS = 250;
+
 export class SourceNode implements NodeBody {
   readonly operator: string;
   ended = false;
@@ -36,6 +39,7 @@ export class SourceNode implements NodeBody {
   #generator: WatermarkGenerator | null = null;
   #node: Node | null = null;
   #announced = false;
+  #steppedMs: number | null = null;
 
   constructor(operator: string, spec: SourceSpec, source: Source, port: SubtaskPort) {
     this.operator = operator;
@@ -83,6 +87,9 @@ export class SourceNode implements NodeBody {
   /** Polls once; true when that made progress. */
   step(nowMs: number): boolean {
     if (this.ended) return false;
+    const heldMs = nowMs - (this.#steppedMs ?? nowMs);
+    if (heldMs > HELD_BACK_MS) this.#generatorOf().forgive(heldMs);
+    this.#steppedMs = nowMs;
     if (!this.#announced) {
       this.#announced = true;
       this.#announce();
@@ -114,9 +121,10 @@ export class SourceNode implements NodeBody {
     }
   }
 
-  /** Lets the clock act on idle and silent partitions. */
+  /** Lets the clock act on idle and silent partitions, unless nobody could have heard of them. */
   tick(nowMs: number): void {
     if (this.ended || !this.#announced) return;
+    if (nowMs - (this.#steppedMs ?? nowMs) > HELD_BACK_MS) return;
     this.#generatorOf().onTick(nowMs);
     this.#announce();
   }

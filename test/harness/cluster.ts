@@ -51,7 +51,8 @@ export class SimulatedCluster {
   readonly #hosts: Hosts;
   #resetFrom: number | null = null;
   #restart: Restart | null = null;
-  #reason = '';
+  /** Of the current generation; it is the same however often its leader is told. */
+  #spec: GenerationSpec | null = null;
   #stops = 0;
 
   constructor(options: ClusterOptions) {
@@ -105,13 +106,13 @@ export class SimulatedCluster {
     );
     if (allocated.tag !== 'allocated') throw new Error(`allocation ended with ${allocated.tag}`);
     this.generation = allocated.generation;
-    this.#reason = reason;
+    this.#spec = this.#makeSpec(reason);
     if (this.generation > 1)
       this.world.say(`generation ${this.generation} of ${this.parallelism}: ${reason}`);
     for (let index = 0; index < this.parallelism; index++)
       this.#hosts.create(this.generation, index);
     const cell = this.#leaders.create(this.generation, null);
-    this.#leaders.feed(cell, { tag: 'start', spec: this.#spec() });
+    this.#leaders.feed(cell, { tag: 'start', spec: this.#spec });
   }
 
   /** Runs until an outcome that is final, or throws after `steps` events. */
@@ -182,7 +183,7 @@ export class SimulatedCluster {
     return this.#leaders.get(this.generation)?.state ?? newLeader();
   }
 
-  #spec(): GenerationSpec {
+  #makeSpec(reason: string): GenerationSpec {
     const { graph, checkpointIntervalMs, settings } = this.world.options;
     return {
       protocol: 1,
@@ -195,7 +196,7 @@ export class SimulatedCluster {
       checkpointIntervalMs,
       settings: { ...TEST_SETTINGS, ...settings },
       pipelineCreatedMs: this.world.clock.startedMs,
-      reason: this.#reason,
+      reason,
       reset: this.#resetFrom !== null,
       ...(this.#resetFrom === null ? {} : { resetFrom: this.#resetFrom }),
       codeVersion: 'test',
@@ -208,7 +209,8 @@ export class SimulatedCluster {
       this.#poll(everyMs);
       const cell = this.#leaders.get(this.generation);
       if (cell?.alive !== true || this.outcome !== null) return;
-      if (cell.spec === null) this.#leaders.feed(cell, { tag: 'start', spec: this.#spec() });
+      if (cell.spec === null)
+        this.#leaders.feed(cell, { tag: 'start', spec: must(this.#spec, 'spec') });
       this.#leaders.feed(cell, { tag: 'tick' });
       this.#reconcile(cell.generation);
     });

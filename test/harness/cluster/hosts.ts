@@ -132,6 +132,11 @@ export class Hosts {
         return this.#putFile(host, effect);
       case 'stage':
         return this.#stage(host, effect);
+      case 'pre-commit': {
+        const { requestId } = effect;
+        world.later(() => this.#feed(host, { tag: 'pre-committed', requestId }), host);
+        return;
+      }
       case 'commit':
         return this.#commit(host, effect);
       case 'trim':
