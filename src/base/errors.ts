@@ -70,6 +70,7 @@ export const ERROR_CODES = {
   SOURCE_MISSING: { domain: 'user', retry: 'never' },
   SOURCE_FAILED: { domain: 'external', retry: 'backoff' },
   SINK_FAILED: { domain: 'external', retry: 'backoff' },
+  SINK_REFUSED: { domain: 'user', retry: 'never' },
   STORE_FAILED: { domain: 'external', retry: 'backoff' },
   STATE_TOO_LARGE: { domain: 'user', retry: 'never' },
   HOST_LOST: { domain: 'internal', retry: 'backoff' },
