@@ -121,12 +121,22 @@ const same = (left: JsonValue, right: JsonValue): boolean => show(left) === show
 
 function flawOf(tag: InputFlaw['tag'], range: InputRange, what: string): InputFlaw {
   const { operator, partition } = range;
-  return { tag, operator, partition, message: `${operator}, partition ${partition}: the input ${what}` };
+  return {
+    tag,
+    operator,
+    partition,
+    message: `${operator}, partition ${partition}: the input ${what}`,
+  };
 }
 
 function offsetFlaw(key: string, what: string): InputFlaw {
   const at = key.lastIndexOf('/');
   const operator = key.slice(0, at);
   const partition = Number(key.slice(at + 1));
-  return { tag: 'offset', operator, partition, message: `${operator}, partition ${partition}: ${what}` };
+  return {
+    tag: 'offset',
+    operator,
+    partition,
+    message: `${operator}, partition ${partition}: ${what}`,
+  };
 }

@@ -74,6 +74,11 @@ export const LAYERS: readonly Layer[] = [
     purpose: 'messages between controller, leader, hosts and API',
   },
   {
+    folder: 'audit',
+    imports: ['base', 'lineage', 'protocol'],
+    purpose: 'what each epoch did, hash-chained, and the proof of it from the bucket alone',
+  },
+  {
     folder: 'checkpoint',
     imports: ['base', 'lineage', 'protocol'],
     purpose: 'barriers, alignment, epoch coordination',
@@ -119,6 +124,7 @@ export const LAYERS: readonly Layer[] = [
       'sql',
       'protocol',
       'lineage',
+      'audit',
     ],
     packages: ['hono', '@hono/zod-openapi', 'zod'],
     purpose: 'HTTP routes, OpenAPI, problem documents',
@@ -143,7 +149,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'cli',
-    imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage'],
+    imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage', 'audit'],
     packages: ['miniflare', 'wrangler', 'esbuild'],
     purpose: 'the command line: dev and run, in Node',
   },
@@ -165,6 +171,7 @@ export const SYNCHRONOUS_FOLDERS: readonly string[] = [
   'operators',
   'connectors',
   'protocol',
+  'audit',
   'checkpoint',
   'subtask',
   'leader',
