@@ -6,7 +6,8 @@
  *
  * Invariants: only a later start of the same leader object may take over within a generation; "no checkpoint" is the answer
  * for a lineage whose floor is 0 and that has no record, and for no other. Not guaranteed: that the tip stays the tip (a
- * zombie may win one more epoch until the fence claim). Failure: a hole or an unreadable object is `broken` for the owner.
+ * zombie may win one more epoch until the fence claim). Failure: a hole or an unreadable object is `broken` for the owner,
+ * unless the owner's floor has moved past it meanwhile.
  */
 import { assert } from '../base/assert.ts';
 import { currentGenerationCodec } from './codec.ts';
@@ -15,7 +16,6 @@ import {
   readCheckpoint,
   readCurrent,
   readRecord,
-  suspect,
   unavailable,
   verifyOwner,
 } from './context.ts';
@@ -39,13 +39,16 @@ export type OpenOutcome = { tag: 'opened'; tip: Tip; floor: number } | Stopped;
 export function* openLineage(ctx: LineageContext): Lineage<OpenOutcome> {
   const owned = yield* acquire(ctx);
   if (owned.tag !== 'acquired') return owned;
-  const { floor } = owned.current;
-  const found = yield* findTip(ctx.paths, floor);
-  if (found.tag === 'broken') return yield* suspect(ctx, found);
-  if (found.tag === 'unavailable') return found;
-  const verified = yield* verifyOwner(ctx);
-  if (verified.tag !== 'mine') return verified;
-  return { tag: 'opened', tip: found.tip, floor };
+  for (let { floor } = owned.current; ;) {
+    const found = yield* findTip(ctx.paths, floor);
+    if (found.tag === 'unavailable') return found;
+    const verified = yield* verifyOwner(ctx);
+    if (verified.tag !== 'mine') return verified;
+    if (found.tag === 'tip') return { tag: 'opened', tip: found.tip, floor };
+    // A start that opens again may be collecting at the same time: then it is its own floor that has moved on.
+    if (verified.current.floor <= floor) return found;
+    floor = verified.current.floor;
+  }
 }
 
 function* acquire(

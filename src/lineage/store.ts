@@ -13,6 +13,7 @@
  * the same workflow again, because each is safe to repeat.
  */
 import { assert } from '../base/assert.ts';
+import type { SinkItem } from './types.ts';
 
 export type PutCondition = { tag: 'absent' } | { tag: 'matches'; etag: string };
 
@@ -23,6 +24,8 @@ export type StoreOp =
   | { op: 'list'; prefix: string; startAfter?: string }
   /** At most `DELETE_KEYS_MAX` keys; deleting what is not there is fine. */
   | { op: 'delete'; keys: string[] }
+  /** Throw away what sinks have staged as these items; they are committed already, gone, or of a history that lost. */
+  | { op: 'abort'; items: SinkItem[] }
   | { op: 'pause'; ms: number };
 
 export type StoreAnswer =
@@ -37,7 +40,7 @@ export type StoreAnswer =
   | { tag: 'unknown'; message: string }
   | { tag: 'keys'; keys: string[]; truncated: boolean }
   | { tag: 'done' }
-  /** A get, list or delete that gave no answer. */
+  /** A get, list, delete or abort that gave no answer. */
   | { tag: 'failed'; message: string }
   | { tag: 'paused' };
 
@@ -178,6 +181,19 @@ export function* deleteAll(keys: readonly string[]): Lineage<{ tag: 'done' } | U
     }
   }
   return { tag: 'done' };
+}
+
+/** Asks that staged items be thrown away; `unanswered` leaves an unknown part of them. */
+export function* abortAll(items: readonly SinkItem[]): Lineage<{ tag: 'done' } | Unanswered> {
+  if (items.length === 0) return { tag: 'done' };
+  for (let attempt = 1; ; attempt++) {
+    const answer = yield { op: 'abort', items: [...items] };
+    if (answer.tag === 'done') return answer;
+    assert(answer.tag === 'failed', `an abort cannot be answered with ${answer.tag}`);
+    if (attempt === STORE_ATTEMPTS_MAX)
+      return { tag: 'unanswered', message: `abort: ${answer.message}` };
+    yield* pauseAfter(attempt);
+  }
 }
 
 export function bytesEqual(left: Uint8Array, right: Uint8Array): boolean {

@@ -50,6 +50,7 @@ export class Buckets {
     if (op.op === 'get') text = `get ${op.key}`;
     if (op.op === 'list') text = `list ${op.prefix} ${op.startAfter ?? ''}`;
     if (op.op === 'delete') text = `delete ${op.keys.join(' ')}`;
+    if (op.op === 'abort') text = `abort ${JSON.stringify(op.items)}`;
     if (op.op === 'put')
       text = `put ${op.key} ${this.#body(op.body)} ${op.condition.tag === 'absent' ? '' : op.condition.etag}`;
     return this.#ops.intern(text, () => op);
@@ -99,6 +100,7 @@ export class Buckets {
         answer: this.internAnswer({ tag: 'keys', keys: keys.sort(), truncated: false }),
       };
     }
+    if (op.op === 'abort') return { bucket, answer: this.internAnswer({ tag: 'done' }) };
     const after = new Map(objects);
     if (op.op === 'delete') {
       for (const key of op.keys) after.delete(key);
