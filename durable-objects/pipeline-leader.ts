@@ -10,6 +10,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { must } from '../src/base/assert.ts';
 import { reportOf } from '../src/base/errors.ts';
 import { hostName } from '../src/base/ids.ts';
+import { stagedEpoch, stagedPrefix, stagesObjects } from '../src/connectors/two-phase-sink.ts';
 import type {
   LeaderEffect,
   LeaderEvent,
@@ -20,6 +21,7 @@ import { stepLeader } from '../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../src/leader/state.ts';
 import { leaderStatus } from '../src/leader/status.ts';
 import { collectGarbage } from '../src/lineage/collect.ts';
+import { collectStaged } from '../src/lineage/collect-staged.ts';
 import { completeCommit } from '../src/lineage/commit.ts';
 import type { LineageContext } from '../src/lineage/context.ts';
 import { fenceAndBegin } from '../src/lineage/fence.ts';
@@ -215,14 +217,17 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
             publishCheckpoint(context, operation.tip, operation.draft),
           ),
         };
-      case 'collect':
-        return {
-          tag: 'collect',
-          outcome: await driveLineage(
-            bucket,
-            collectGarbage(context, operation.tip, operation.keep),
-          ),
-        };
+      case 'collect': {
+        const { tip, keep } = operation;
+        const outcome = await driveLineage(bucket, collectGarbage(context, tip, keep));
+        const { pipelineId, graph } = this.#spec();
+        if (outcome.tag === 'collected' && stagesObjects(graph)) {
+          const names = { prefix: stagedPrefix(pipelineId), epochOf: stagedEpoch };
+          // What stays behind is found by the next collection.
+          await driveLineage(bucket, collectStaged(context, tip, outcome.floor, names));
+        }
+        return { tag: 'collect', outcome };
+      }
     }
   }
 

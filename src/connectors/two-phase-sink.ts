@@ -13,6 +13,7 @@
  * Failure: every call ends. What may help to ask again is asked again until a deadline; what the target refuses for good is
  * SINK_REFUSED at once; staged data that are gone are SINK_FAILED, never a commit of the rest.
  */
+import type { PhysicalGraph } from '../graph/graph.ts';
 import type { ItemPayload, StagedObject, StageRequest } from './connector.ts';
 
 /**
@@ -51,4 +52,11 @@ export const stagedPrefix = (pipelineId: string): string => `thalweg-staged/${pi
 export function stagedEpoch(key: string): number | null {
   const digits = /\/part-(\d{7,})-[^/]*$/.exec(key)?.[1];
   return digits === undefined ? null : Number(digits);
+}
+
+/** Whether a sink of the graph stages objects, which somebody has to collect; uploads go by themselves. */
+export function stagesObjects(graph: PhysicalGraph): boolean {
+  return graph.operators.some(
+    ({ spec }) => spec.tag === 'sink' && spec.connector.connector === 'single_file',
+  );
 }

@@ -2,6 +2,7 @@
 import type { ApiServices, CrashTarget, LocalServices, LogAccess } from '../api/services.ts';
 import { EngineError } from '../base/errors.ts';
 import { hostName, leaderName, logName } from '../base/ids.ts';
+import { stagedPrefix } from '../connectors/two-phase-sink.ts';
 import { LineagePaths } from '../lineage/paths.ts';
 import { readLineage } from '../lineage/read.ts';
 import { catalogDatabase } from './catalog-database.ts';
@@ -75,7 +76,7 @@ async function forget(
   }
   for (const prefix of [
     new LineagePaths(pipelineId, jobId).prefix,
-    `thalweg-staged/${pipelineId}/`,
+    stagedPrefix(pipelineId),
     `thalweg-output/${pipelineId}/`,
   ]) {
     for (;;) {

@@ -5,6 +5,7 @@
  * one exception: 429 says so. Source: developers.cloudflare.com/r2 (conditional operations, limits).
  */
 import type { Lineage, StoreAnswer, StoreOp } from '../lineage/store.ts';
+import { STAGE_TIMEOUT_MS, TwoPhaseSinks } from './sinks/two-phase-sinks.ts';
 
 const isThrottled = (message: string): boolean =>
   message.includes('(10058)') || message.includes('429');
@@ -70,6 +71,9 @@ async function performRead(
     }
     case 'delete':
       await bucket.delete(op.keys);
+      return { tag: 'done' };
+    case 'abort':
+      await new TwoPhaseSinks(bucket, STAGE_TIMEOUT_MS).abort(op.items);
       return { tag: 'done' };
   }
 }

@@ -1,5 +1,7 @@
 /** Commits that a host carries out for its leader: which sinks of which epoch are still to be acknowledged. */
+import type { CommitToken } from '../connectors/two-phase-sink.ts';
 import type { SinkItem } from '../lineage/types.ts';
+import type { GenerationSpec } from '../protocol/messages.ts';
 
 export class HostCommits {
   readonly #open = new Map<number, Set<string>>();
@@ -28,3 +30,10 @@ export class HostCommits {
     return waited;
   }
 }
+
+/** The records of a pipeline's job are one line of epochs. */
+export const tokenOf = (spec: GenerationSpec, sink: string, epoch: number): CommitToken => ({
+  lineage: `${spec.pipelineId}/${spec.jobId}`,
+  sink,
+  epoch,
+});

@@ -17,7 +17,6 @@
  */
 import { must } from '../base/assert.ts';
 import { EngineError, type ErrorReport, reportOf } from '../base/errors.ts';
-import type { CommitToken } from '../connectors/two-phase-sink.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type {
   CommandAnswer,
@@ -28,7 +27,7 @@ import type {
   HostCommand,
 } from '../protocol/messages.ts';
 import { HostCheckpoints } from './host-checkpoints.ts';
-import { HostCommits } from './host-commits.ts';
+import { HostCommits, tokenOf } from './host-commits.ts';
 import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
 import { checkStateBudget } from './state-budget.ts';
 import { HostMetrics } from './host-metrics.ts';
@@ -499,10 +498,3 @@ export class HostMachine {
     return wake;
   }
 }
-
-/** The records of a pipeline's job are one line of epochs. */
-const tokenOf = (spec: GenerationSpec, sink: string, epoch: number): CommitToken => ({
-  lineage: `${spec.pipelineId}/${spec.jobId}`,
-  sink,
-  epoch,
-});

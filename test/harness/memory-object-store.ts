@@ -7,6 +7,7 @@
 import { contentHash } from '../../src/lineage/content-hash.ts';
 import { DELETE_KEYS_MAX } from '../../src/lineage/store.ts';
 import type { StoreAnswer, StoreOp } from '../../src/lineage/store.ts';
+import type { SinkItem } from '../../src/lineage/types.ts';
 
 /**
  * `apply`: done and answered. `lose-answer`: done, but the answer is lost. `delay`: the answer is lost, and the request is done
@@ -24,6 +25,8 @@ export class MemoryObjectStore {
   readonly delayed: Request[] = [];
   /** Milliseconds that callers were told to wait, one entry for each pause. */
   readonly pausesMs: number[] = [];
+  /** Items of sinks that were to be thrown away, in the order of the requests. */
+  readonly aborted: SinkItem[] = [];
   readonly #pageSize: number;
 
   constructor(options: { pageSize?: number } = {}) {
@@ -65,6 +68,10 @@ export class MemoryObjectStore {
     }
     if (op.op === 'put') return this.#put(op);
     if (op.op === 'list') return this.#list(op.prefix, op.startAfter);
+    if (op.op === 'abort') {
+      this.aborted.push(...op.items);
+      return { tag: 'done' };
+    }
     if (op.keys.length > DELETE_KEYS_MAX) throw new Error(`a delete of ${op.keys.length} keys`);
     for (const key of op.keys) this.objects.delete(key);
     return { tag: 'done' };

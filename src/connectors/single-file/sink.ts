@@ -6,9 +6,10 @@ import type { SinkContext } from '../connector.ts';
 import { NdjsonSink, partName } from '../ndjson-sink.ts';
 import { requiredText } from '../options.ts';
 import { FILE_BYTES_MAX_DEFAULT } from '../r2/sink.ts';
+import { stagedPrefix } from '../two-phase-sink.ts';
 
 export function makeSingleFileSink(context: SinkContext): NdjsonSink {
-  const prefix = `thalweg-staged/${context.pipelineId}/${encodeURIComponent(context.table)}/`;
+  const prefix = `${stagedPrefix(context.pipelineId)}${encodeURIComponent(context.table)}/`;
   return new NdjsonSink(
     context,
     'object',
