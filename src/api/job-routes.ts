@@ -7,6 +7,7 @@ import { type PipelineAndJob, TERMINAL_STATES } from '../catalog/schema.ts';
 import type { LineageView } from '../lineage/read.ts';
 import type { LeaderStatus } from '../protocol/messages.ts';
 import type { Api } from './app.ts';
+import { AuditQuery, AuditSchema, auditView } from './audit-view.ts';
 import { checkpointGroups, checkpointViews, summariesOf } from './checkpoint-views.ts';
 import {
   CheckpointsSchema,
@@ -101,11 +102,24 @@ const lineage = createRoute({
   path: '/api/v1/pipelines/{id}/lineage',
   operationId: 'getPipelineLineage',
   tags,
-  summary: 'Which checkpoints are canonical, and which lost',
+  summary: 'The tree of generations and checkpoints: which are canonical, which lost, and to what',
   request: { params: PipelineParams },
   responses: {
     200: json(LineageSchema, 'The line as it lies in the bucket.'),
     ...problems(404, 503),
+  },
+});
+
+const audit = createRoute({
+  method: 'get',
+  path: '/api/v1/pipelines/{id}/audit',
+  operationId: 'getPipelineAudit',
+  tags,
+  summary: 'What each epoch read, counted and committed, hash-chained',
+  request: { params: PipelineParams, query: AuditQuery },
+  responses: {
+    200: json(AuditSchema, 'Entries of the epochs that are kept.'),
+    ...problems(400, 404, 503),
   },
 });
 
@@ -160,6 +174,10 @@ export function addJobRoutes(api: Api): void {
   api.openapi(lineage, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
     return c.json(lineageView(await lineageOf(c.env, found)), 200);
+  });
+  api.openapi(audit, async (c) => {
+    const found = await loadPipeline(c.env, c.req.valid('param').id);
+    return c.json(auditView(await lineageOf(c.env, found), c.req.valid('query')), 200);
   });
 }
 

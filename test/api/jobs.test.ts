@@ -442,6 +442,24 @@ describe('a job', () => {
       unclaimed: [{ ref: 'g/10/early', epoch: 10 }],
       generations: [{ generation: 2, reason: 'recovery: HOST_LOST', base_epoch: 7 }],
     });
-    expect(body.epochs[1].others).toEqual([{ ref: 'g/8/lost', generation: 1, state: 'lost' }]);
+    expect(body.epochs[1].others).toEqual([
+      {
+        ref: 'g/8/lost',
+        generation: 1,
+        nonce: 'm',
+        state: 'lost',
+        beaten: { by: 'record', ref: body.epochs[1].ref, generation: 2 },
+      },
+    ]);
+    // The owner has not begun: whatever start wrote it may still claim its epoch.
+    expect(body.unclaimed[0].beaten).toBeNull();
+    const view = lineage();
+    const incarnation = { objectId: 'o', startNo: 2, nonce: 'later' };
+    world.lineage = {
+      tag: 'read',
+      view: { ...view, current: { ...view.current, generation: 3, incarnation } },
+    };
+    const later = (await world.call('GET', `/api/v1/pipelines/${id}/lineage`)).body;
+    expect(later.unclaimed[0].beaten).toEqual({ by: 'generation', ref: null, generation: 3 });
   });
 });
