@@ -80,14 +80,19 @@ export class ApiClient {
   async objects(prefix: string): Promise<ObjectView[]> {
     const found: ObjectView[] = [];
     for (let after = ''; ;) {
-      const query = new URLSearchParams({ prefix, after });
-      const page = await this.#json<{ objects: ObjectView[]; truncated: boolean }>(
-        `/api/v1/local/objects?${query}`,
-      );
+      const page = await this.objectPage(prefix, after);
       found.push(...page.objects);
       if (!page.truncated) return found;
       after = page.objects.at(-1)?.key ?? after;
     }
+  }
+
+  /** A page of the objects under the prefix whose keys come after `after`. */
+  async objectPage(
+    prefix: string,
+    after: string,
+  ): Promise<{ objects: ObjectView[]; truncated: boolean }> {
+    return await this.#json(`/api/v1/local/objects?${new URLSearchParams({ prefix, after })}`);
   }
 
   /** The object's bytes, or null when there is none. */

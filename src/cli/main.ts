@@ -17,6 +17,10 @@ const COMMANDS: Record<string, Command> = {
     summary: 'run a SQL file to its end and print its rows',
     run: async (argv) => (await import('./run.ts')).run(argv),
   },
+  verify: {
+    summary: "prove from the bucket alone that a pipeline's history is one line",
+    run: async (argv) => (await import('./verify.ts')).verify(argv),
+  },
   doctor: {
     summary: 'check that this machine can run it',
     run: async () => (await import('./doctor.ts')).doctor(),
@@ -47,6 +51,8 @@ async function printHelp(argv: readonly string[]): Promise<number> {
       return 0;
     case 'run':
       return (await import('./run.ts')).run(['--help']);
+    case 'verify':
+      return (await import('./verify.ts')).verify(['--help']);
     default:
       print('Usage: thalweg COMMAND [OPTIONS]\n');
       for (const [name, { summary }] of Object.entries(COMMANDS))

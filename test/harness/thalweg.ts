@@ -71,6 +71,11 @@ export class Thalweg {
     await this.#runtime?.killWorkerd();
   }
 
+  /** Where it listens; the same after it was killed. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
   async close(): Promise<void> {
     if (this.#cron !== null) clearInterval(this.#cron);
     await this.#runtime?.stop();
