@@ -3,7 +3,7 @@ import type { ErrorCode } from '../base/errors.ts';
 import { TIMESTAMP } from '../batch/types.ts';
 import { isAggregateName } from '../expr/aggregate-registry.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { CallExpression, Expression } from '../sql/ast.ts';
+import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
 import { resolveCall } from './functions.ts';
 

@@ -1,6 +1,6 @@
 /** DEFAULT of a column → a constant. */
 import type { Expr } from '../expr/expr.ts';
-import type { Expression } from '../sql/ast.ts';
+import type { Expression } from '../sql/ast-expression.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { POISON, tableContext } from './expression-context.ts';

@@ -8,13 +8,13 @@
 import { type Span } from '../base/errors.ts';
 import { BOOLEAN, type Field, INTERVAL, type SqlType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import type { Identifier } from '../sql/ast.ts';
 import type {
   BetweenExpression,
   BinaryExpression,
   CaseExpression,
   CastExpression,
   Expression,
-  Identifier,
   InListExpression,
   IntervalLiteral,
   IsExpression,
@@ -24,7 +24,7 @@ import type {
   SubscriptExpression,
   TypedLiteral,
   UnaryExpression,
-} from '../sql/ast.ts';
+} from '../sql/ast-expression.ts';
 import { bindCall } from './bind-call.ts';
 import { bindType } from './bind-type.ts';
 import { type ExpressionContext, type OtherExpression, POISON } from './expression-context.ts';

@@ -1,5 +1,5 @@
 /** FROM → the rows a SELECT reads and the names it may use. */
-import type { NamedTable, Query, Select, TableAlias, TableReference } from '../sql/ast.ts';
+import type { NamedTable, Query, Select, TableAlias, TableReference } from '../sql/ast-query.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
 import { type BoundQuery, type Scope, UNKNOWN_QUERY, scopeOf } from './scope.ts';

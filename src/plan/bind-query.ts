@@ -2,7 +2,7 @@
 import type { Span } from '../base/errors.ts';
 import { type SqlType, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { Query, SetExpression, SetOperation } from '../sql/ast.ts';
+import type { Query, SetExpression, SetOperation } from '../sql/ast-query.ts';
 import { type Environment, renameColumns } from './bind-from.ts';
 import { bindSelect } from './bind-select.ts';
 import type { Diagnostics } from './diagnostics.ts';

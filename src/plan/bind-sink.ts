@@ -4,7 +4,7 @@ import { nearest } from '../base/nearest.ts';
 import { type Schema, sameType, typeName } from '../batch/types.ts';
 import { canCast } from '../expr/cast.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { Insert } from '../sql/ast.ts';
+import type { Insert } from '../sql/ast-statement.ts';
 import { bindFormat } from './bind-format.ts';
 import { constantOf } from './bind-default.ts';
 import type { ConnectorDeclaration } from './declaration.ts';

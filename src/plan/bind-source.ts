@@ -3,7 +3,7 @@ import { nearest } from '../base/nearest.ts';
 import { type Field, type Schema, TEXT, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { DecodeColumn } from '../formats/format.ts';
-import type { Expression } from '../sql/ast.ts';
+import type { Expression } from '../sql/ast-expression.ts';
 import { constantOf } from './bind-default.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { POISON, tableContext } from './expression-context.ts';

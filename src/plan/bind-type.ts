@@ -10,7 +10,7 @@ import {
   TIMESTAMP,
   decimalType,
 } from '../batch/types.ts';
-import type { SimpleType, TypeName } from '../sql/ast.ts';
+import type { SimpleType, TypeName } from '../sql/ast-type.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 
 const KNOWN: ReadonlyMap<string, SqlType> = new Map<string, SqlType>([

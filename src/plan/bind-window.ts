@@ -1,6 +1,6 @@
 /** `tumble(width [, offset])` as written → a window. */
 import type { Expr } from '../expr/expr.ts';
-import type { CallExpression } from '../sql/ast.ts';
+import type { CallExpression } from '../sql/ast-expression.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { parseInterval } from './interval.ts';
 import type { Window } from './logical.ts';

@@ -7,14 +7,14 @@
  */
 import type { ErrorReport, Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
+import type { NamedTable } from '../sql/ast-query.ts';
 import type {
   CreateView,
   Insert,
-  NamedTable,
   Program,
   QueryStatement,
   Statement,
-} from '../sql/ast.ts';
+} from '../sql/ast-statement.ts';
 import { type Environment, renameColumns } from './bind-from.ts';
 import { bindQuery } from './bind-query.ts';
 import { bindSinkInput, bindSinkTarget, defaultSinkTarget, finishSink } from './bind-sink.ts';

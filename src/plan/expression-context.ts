@@ -1,7 +1,7 @@
 /** What binding an expression needs to know of the place it stands in. */
 import { TEXT } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { CallExpression, Expression, PathExpression } from '../sql/ast.ts';
+import type { CallExpression, Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { Scope } from './scope.ts';
 

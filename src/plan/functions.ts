@@ -8,7 +8,7 @@ import { foldConstants } from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { printExpr } from '../expr/print.ts';
 import { type ResolveError, resolveFunction } from '../expr/registry.ts';
-import type { CallExpression } from '../sql/ast.ts';
+import type { CallExpression } from '../sql/ast-expression.ts';
 import { isUntyped } from './literals.ts';
 
 export type CallError = {

@@ -9,7 +9,7 @@ import type { Span } from '../base/errors.ts';
 import { type Field, type Schema, WINDOW } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
-import type { CallExpression, Expression } from '../sql/ast.ts';
+import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
 import { bindWindow, isWindowEnd, sameWindow } from './bind-window.ts';

@@ -3,7 +3,7 @@
  *
  * Months have no fixed length, so they are kept apart: who needs a length of time refuses them.
  */
-import type { IntervalUnit } from '../sql/ast.ts';
+import type { IntervalUnit } from '../sql/ast-expression.ts';
 
 export type Interval = { months: number; micros: bigint };
 

@@ -5,7 +5,7 @@
  * Canonical values are strings, numbers and booleans; durations in milliseconds, sizes in bytes.
  */
 import { nearest } from '../base/nearest.ts';
-import type { OptionValue, TableOption } from '../sql/ast.ts';
+import type { OptionValue, TableOption } from '../sql/ast-statement.ts';
 import type { OptionDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { parseInterval } from './interval.ts';

@@ -7,7 +7,8 @@
 import { nearest } from '../base/nearest.ts';
 import type { SqlType } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { Identifier, PathExpression } from '../sql/ast.ts';
+import type { Identifier } from '../sql/ast.ts';
+import type { PathExpression } from '../sql/ast-expression.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import type { PlanNode, Window } from './logical.ts';
 

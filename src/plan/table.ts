@@ -8,13 +8,13 @@ import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import { type SqlType, TEXT } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import type { Identifier } from '../sql/ast.ts';
 import type {
   ColumnDefinition,
   CreateTable,
-  Identifier,
   TableOption,
   WatermarkConstraint,
-} from '../sql/ast.ts';
+} from '../sql/ast-statement.ts';
 import { bindType } from './bind-type.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';

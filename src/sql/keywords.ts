@@ -5,7 +5,7 @@
  * `time`, `window`, `key`, `value`, `type`, `offset`, `topic`, …) stay free, and after a dot or after AS
  * every word is free.
  */
-import type { IntervalUnit } from './ast.ts';
+import type { IntervalUnit } from './ast-expression.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 

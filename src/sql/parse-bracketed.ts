@@ -3,7 +3,8 @@
  * `(((SELECT 1)) UNION SELECT 2)` differ only after their first part, so that part is parsed as an
  * expression and made the start of a query when a set operator follows; nothing is ever parsed twice.
  */
-import type { Expression, Query } from './ast.ts';
+import type { Expression } from './ast-expression.ts';
+import type { Query } from './ast-query.ts';
 import { separated } from './parse-list.ts';
 import { atQueryStart, atQueryTail } from './query-words.ts';
 import type { TokenStream } from './token-stream.ts';

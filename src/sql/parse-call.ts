@@ -1,16 +1,16 @@
 /** Calls, and the functions that SQL gives a syntax of their own. */
 import type { Span } from '../base/errors.ts';
+import type { Identifier } from './ast.ts';
 import type {
   CallArgument,
   CallExpression,
   Expression,
   FrameBound,
-  Identifier,
-  OrderItem,
   RowField,
   WindowFrame,
   WindowSpecification,
-} from './ast.ts';
+} from './ast-expression.ts';
+import type { OrderItem } from './ast-query.ts';
 import { separated } from './parse-list.ts';
 import { parseOrderBy } from './parse-order.ts';
 import { parseType } from './parse-type.ts';

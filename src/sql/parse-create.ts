@@ -1,18 +1,17 @@
 /** CREATE TABLE, CREATE VIEW and CREATE FUNCTION. */
+import type { Identifier } from './ast.ts';
+import type { Expression, StringLiteral } from './ast-expression.ts';
+import type { Query } from './ast-query.ts';
 import type {
   ColumnDefinition,
   CreateFunction,
   CreateTable,
   CreateView,
-  Expression,
   FunctionParameter,
-  Identifier,
-  Query,
   Statement,
-  StringLiteral,
   TableConstraint,
   TableOption,
-} from './ast.ts';
+} from './ast-statement.ts';
 import { forgiving, parenthesised, separated } from './parse-list.ts';
 import { parseTableOption } from './parse-option.ts';
 import { parseType } from './parse-type.ts';

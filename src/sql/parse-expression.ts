@@ -1,5 +1,10 @@
 /** Operators: precedence climbing over the operands of parse-operand.ts. */
-import type { BinaryOperator, Expression, LikeExpression, StringLiteral } from './ast.ts';
+import type {
+  BinaryOperator,
+  Expression,
+  LikeExpression,
+  StringLiteral,
+} from './ast-expression.ts';
 import { parseOperand } from './parse-operand.ts';
 import { parseBracketed } from './parse-bracketed.ts';
 import { parseType } from './parse-type.ts';

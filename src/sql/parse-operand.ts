@@ -1,6 +1,7 @@
 /** Operands: literals, names, prefix operators, CASE, and everything in brackets. */
 import type { Span } from '../base/errors.ts';
-import type { CaseBranch, Expression, Identifier, IntervalLiteral, UnaryOperator } from './ast.ts';
+import type { Identifier } from './ast.ts';
+import type { CaseBranch, Expression, IntervalLiteral, UnaryOperator } from './ast-expression.ts';
 import {
   BARE_FUNCTIONS,
   INTERVAL_UNITS,

@@ -1,6 +1,6 @@
 /** `key = value`, in WITH and in SET. */
 import type { Span } from '../base/errors.ts';
-import type { OptionValue, TableOption } from './ast.ts';
+import type { OptionValue, TableOption } from './ast-statement.ts';
 import { parseInterval } from './parse-operand.ts';
 import { separated } from './parse-list.ts';
 import type { TokenStream } from './token-stream.ts';

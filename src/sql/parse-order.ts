@@ -1,5 +1,5 @@
 /** ORDER BY, wherever it stands. */
-import type { OrderItem } from './ast.ts';
+import type { OrderItem } from './ast-query.ts';
 import { separated } from './parse-list.ts';
 import type { TokenStream } from './token-stream.ts';
 

@@ -1,6 +1,7 @@
 /** Queries: WITH, set operators, and what orders and limits their result. */
 import type { Span } from '../base/errors.ts';
-import type { CommonTable, Expression, Query, SetExpression, SetOperation, Values } from './ast.ts';
+import type { Expression } from './ast-expression.ts';
+import type { CommonTable, Query, SetExpression, SetOperation, Values } from './ast-query.ts';
 import { parenthesised, separated } from './parse-list.ts';
 import { parseOrderBy } from './parse-order.ts';
 import { parseSelect } from './parse-select.ts';

@@ -1,5 +1,7 @@
 /** SELECT and its clauses. */
-import type { Expression, Identifier, Select, SelectItem, TableReference } from './ast.ts';
+import type { Identifier } from './ast.ts';
+import type { Expression } from './ast-expression.ts';
+import type { Select, SelectItem, TableReference } from './ast-query.ts';
 import { isBareAlias, isReserved } from './keywords.ts';
 import { parenthesised, separated } from './parse-list.ts';
 import { parseTableReference } from './parse-table.ts';

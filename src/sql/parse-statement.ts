@@ -1,5 +1,5 @@
 /** One statement, told by its first word. */
-import type { Explain, Insert, QueryStatement, SetStatement, Statement } from './ast.ts';
+import type { Explain, Insert, QueryStatement, SetStatement, Statement } from './ast-statement.ts';
 import { STATEMENT_KEYWORDS, UNSUPPORTED_STATEMENTS } from './keywords.ts';
 import { parseCreate } from './parse-create.ts';
 import { parenthesised } from './parse-list.ts';

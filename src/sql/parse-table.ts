@@ -6,7 +6,7 @@ import type {
   JoinKind,
   TableAlias,
   TableReference,
-} from './ast.ts';
+} from './ast-query.ts';
 import { isBareAlias } from './keywords.ts';
 import { parseOrdinaryCall } from './parse-call.ts';
 import { parenthesised } from './parse-list.ts';

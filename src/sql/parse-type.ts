@@ -1,5 +1,5 @@
 /** Types, kept as they were written: which of them exist is the binder's to say. */
-import type { SimpleType, StructField, TypeName } from './ast.ts';
+import type { SimpleType, StructField, TypeName } from './ast-type.ts';
 import { isReserved } from './keywords.ts';
 import { separated } from './parse-list.ts';
 import type { TokenStream } from './token-stream.ts';

@@ -7,7 +7,7 @@
  */
 import { EngineError, type ErrorReport } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
-import type { Program, Statement } from './ast.ts';
+import type { Program, Statement } from './ast-statement.ts';
 import { CONTINUATION_KEYWORDS, STATEMENT_KEYWORDS } from './keywords.ts';
 import { REPORTS_MAX, tokenize } from './lexer.ts';
 import { expressionRule } from './parse-expression.ts';

@@ -2,7 +2,7 @@
  * How tightly operators bind, as in Postgres; the parser and the printer both go by this table.
  * All are left associative but the comparisons, which do not associate.
  */
-import type { BinaryOperator, Expression } from './ast.ts';
+import type { BinaryOperator, Expression } from './ast-expression.ts';
 
 export const PRECEDENCE = {
   or: 1,

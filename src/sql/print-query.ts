@@ -5,14 +5,18 @@
  * needs them and nowhere else. Recursion is bounded by the height of the tree (LIMITS.queryHeightMax).
  */
 import { unreachable } from '../base/assert.ts';
+import type { Identifier } from './ast.ts';
 import type {
   CallExpression,
   CaseExpression,
-  CommonTable,
   Expression,
   FrameBound,
-  Identifier,
   IntervalLiteral,
+  UnaryExpression,
+  WindowSpecification,
+} from './ast-expression.ts';
+import type {
+  CommonTable,
   Join,
   JoinKind,
   OrderItem,
@@ -23,9 +27,7 @@ import type {
   SetOperation,
   TableAlias,
   TableReference,
-  UnaryExpression,
-  WindowSpecification,
-} from './ast.ts';
+} from './ast-query.ts';
 import { BINARY_PRECEDENCE, PRECEDENCE, precedenceOf } from './precedence.ts';
 import { printIdentifier, printType, quote } from './print-type.ts';
 

@@ -1,5 +1,6 @@
 /** Names and types as SQL text. */
-import type { Identifier, TypeName } from './ast.ts';
+import type { Identifier } from './ast.ts';
+import type { TypeName } from './ast-type.ts';
 
 /** A name such that it reads back as the same name. */
 export function printIdentifier(identifier: Identifier): string {

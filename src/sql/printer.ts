@@ -8,7 +8,7 @@ import type {
   Program,
   Statement,
   TableConstraint,
-} from './ast.ts';
+} from './ast-statement.ts';
 import { printColumns, printExpression, printInterval, printQuery } from './print-query.ts';
 import { printIdentifier, printType, quote } from './print-type.ts';
 

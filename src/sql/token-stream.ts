@@ -17,7 +17,9 @@ import {
 } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
 import { nearest } from '../base/nearest.ts';
-import type { Expression, Identifier, Query } from './ast.ts';
+import type { Identifier } from './ast.ts';
+import type { Expression } from './ast-expression.ts';
+import type { Query } from './ast-query.ts';
 import {
   CASE_WORDS,
   CLAUSE_WORDS,

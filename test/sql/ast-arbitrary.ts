@@ -3,7 +3,37 @@
  * one subquery, no constraint without a column list, unquoted names that are not reserved.
  */
 import fc from 'fast-check';
-import type * as ast from '../../src/sql/ast.ts';
+import type { Identifier } from '../../src/sql/ast.ts';
+import type {
+  BinaryOperator,
+  BooleanLiteral,
+  BytesLiteral,
+  CallExpression,
+  Expression,
+  FrameBound,
+  IntervalLiteral,
+  NumberLiteral,
+  StringLiteral,
+  TypedLiteral,
+} from '../../src/sql/ast-expression.ts';
+import type {
+  JoinConstraint,
+  JoinKind,
+  Query,
+  SelectItem,
+  SetExpression,
+  TableReference,
+} from '../../src/sql/ast-query.ts';
+import type {
+  Insert,
+  OptionValue,
+  Program,
+  QueryStatement,
+  Statement,
+  TableConstraint,
+  TableOption,
+} from '../../src/sql/ast-statement.ts';
+import type { TypeName } from '../../src/sql/ast-type.ts';
 import { INTERVAL_UNITS, isReserved } from '../../src/sql/keywords.ts';
 import { BINARY_PRECEDENCE } from '../../src/sql/precedence.ts';
 
@@ -16,13 +46,13 @@ const BARE_NAMES = (
 
 const bareName = fc
   .constantFrom(...BARE_NAMES)
-  .map((text): ast.Identifier => ({ name: text.toLowerCase(), quoted: false, text, span }));
+  .map((text): Identifier => ({ name: text.toLowerCase(), quoted: false, text, span }));
 const quotedName = fc
   .oneof(
     fc.constantFrom('group', 'end', 'Mixed', 'with "quotes"', 'a.b', 'select', '`'),
     fc.string({ minLength: 1, unit: 'grapheme' }),
   )
-  .map((text): ast.Identifier => ({ name: text, quoted: true, text, span }));
+  .map((text): Identifier => ({ name: text, quoted: true, text, span }));
 const identifier = fc.oneof(
   { weight: 4, arbitrary: bareName },
   { weight: 1, arbitrary: quotedName },
@@ -32,7 +62,7 @@ const anyWord = fc.oneof(
   identifier,
   fc
     .constantFrom('end', 'select', 'GROUP')
-    .map((text): ast.Identifier => ({ name: text.toLowerCase(), quoted: false, text, span })),
+    .map((text): Identifier => ({ name: text.toLowerCase(), quoted: false, text, span })),
 );
 const text = fc.oneof(
   fc.constantFrom('', "it's", 'a\nb', '\\n', "''", '--', '$$'),
@@ -44,16 +74,16 @@ const numberText = fc.oneof(
   fc.constantFrom('0.5', '.5', '1.', '1e10', '1.5E-3', '123456789012345678901234567890.000100'),
 );
 
-const number = numberText.map((digits): ast.NumberLiteral => ({
+const number = numberText.map((digits): NumberLiteral => ({
   tag: 'number',
   text: digits,
   span,
 }));
-const string = text.map((value): ast.StringLiteral => ({ tag: 'string', value, span }));
-const boolean = fc.boolean().map((value): ast.BooleanLiteral => ({ tag: 'boolean', value, span }));
+const string = text.map((value): StringLiteral => ({ tag: 'string', value, span }));
+const boolean = fc.boolean().map((value): BooleanLiteral => ({ tag: 'boolean', value, span }));
 const interval = fc
   .tuple(text, fc.option(fc.constantFrom(...INTERVAL_UNITS)))
-  .map(([quantity, unit]): ast.IntervalLiteral => ({
+  .map(([quantity, unit]): IntervalLiteral => ({
     tag: 'interval',
     text: quantity,
     unit,
@@ -71,7 +101,7 @@ const typedLiteral = fc
     ),
     text,
   )
-  .map(([name, value]): ast.TypedLiteral => ({
+  .map(([name, value]): TypedLiteral => ({
     tag: 'typed_literal',
     type: { tag: 'simple', name, parameters: [], span },
     text: value,
@@ -79,7 +109,7 @@ const typedLiteral = fc
   }));
 const bytes = fc
   .constantFrom('', '0aff', 'c3')
-  .map((hex): ast.BytesLiteral => ({ tag: 'bytes', hex, span }));
+  .map((hex): BytesLiteral => ({ tag: 'bytes', hex, span }));
 
 /** One depth for all kinds of nesting, so that trees stay small however they are made up. */
 const bounds = {
@@ -119,11 +149,11 @@ const SIMPLE_TYPES: readonly (readonly [string, readonly number[]])[] = [
 ];
 
 type Tied = {
-  expression: ast.Expression;
-  query: ast.Query;
-  setExpression: ast.SetExpression;
-  table: ast.TableReference;
-  type: ast.TypeName;
+  expression: Expression;
+  query: Query;
+  setExpression: SetExpression;
+  table: TableReference;
+  type: TypeName;
 };
 
 const tied = fc.letrec<Tied>((tie) => {
@@ -137,11 +167,11 @@ const tied = fc.letrec<Tied>((tie) => {
       nulls: fc.constantFrom('first' as const, 'last' as const, null),
     }),
   );
-  const bound: fc.Arbitrary<ast.FrameBound> = fc.oneof(
+  const bound: fc.Arbitrary<FrameBound> = fc.oneof(
     bounds,
     fc
       .constantFrom('unbounded_preceding', 'current_row', 'unbounded_following')
-      .map((tag) => ({ tag, span }) as ast.FrameBound),
+      .map((tag) => ({ tag, span }) as FrameBound),
     node('preceding', { offset: expression }),
     node('following', { offset: expression }),
   );
@@ -158,7 +188,7 @@ const tied = fc.letrec<Tied>((tie) => {
   const argument = spanned(fc.record({ name: optional(anyWord), value: expression }));
   // The names with a syntax of their own are calls only when quoted.
   const functionName = fc.oneof(
-    fc.constantFrom('count', 'Sum', 'left', 'tumble').map((word): ast.Identifier => ({
+    fc.constantFrom('count', 'Sum', 'left', 'tumble').map((word): Identifier => ({
       name: word.toLowerCase(),
       quoted: false,
       text: word,
@@ -178,7 +208,7 @@ const tied = fc.letrec<Tied>((tie) => {
       nullTreatment: fc.constantFrom('respect' as const, 'ignore' as const, null),
       over: optional(windowSpecification),
     })
-    .map((fields): ast.CallExpression => {
+    .map((fields): CallExpression => {
       const isBare = fields.star || fields.args.length === 0;
       const plain = { distinct: false, args: [], orderBy: [] };
       return { tag: 'call', ...fields, ...(isBare ? plain : {}), span };
@@ -187,7 +217,7 @@ const tied = fc.letrec<Tied>((tie) => {
   const rowField = spanned(fc.record({ name: optional(anyWord), value: expression }));
   const branch = spanned(fc.record({ when: expression, then: expression }));
   const inList = node('in_list', { operand: expression, items: list(expression, 1), negated }).map(
-    (member): ast.Expression => {
+    (member): Expression => {
       const [only] = member.items;
       if (member.items.length !== 1 || only?.tag !== 'subquery') return member;
       return {
@@ -199,8 +229,8 @@ const tied = fc.letrec<Tied>((tie) => {
       };
     },
   );
-  const binaryOperators = Object.keys(BINARY_PRECEDENCE) as ast.BinaryOperator[];
-  const compound: fc.Arbitrary<ast.Expression>[] = [
+  const binaryOperators = Object.keys(BINARY_PRECEDENCE) as BinaryOperator[];
+  const compound: fc.Arbitrary<Expression>[] = [
     node('field', { base: expression, name: anyWord }),
     node('subscript', { base: expression, index: expression }),
     node('slice', { base: expression, from: optional(expression), to: optional(expression) }),
@@ -245,12 +275,12 @@ const tied = fc.letrec<Tied>((tie) => {
   ];
   const path = fc
     .tuple(identifier, fc.array(anyWord, { maxLength: 2 }))
-    .map(([first, more]): ast.Expression => ({ tag: 'path', parts: [first, ...more], span }));
-  const nullLiteral = fc.constant<ast.Expression>({ tag: 'null', span });
+    .map(([first, more]): Expression => ({ tag: 'path', parts: [first, ...more], span }));
+  const nullLiteral = fc.constant<Expression>({ tag: 'null', span });
   const leaf = fc.oneof(path, number, string, boolean, nullLiteral, bytes, interval, typedLiteral);
 
   const wildcard = node('wildcard', { qualifier: optional(identifier), exclude: list(identifier) });
-  const item: fc.Arbitrary<ast.SelectItem> = fc.oneof(
+  const item: fc.Arbitrary<SelectItem> = fc.oneof(
     bounds,
     wildcard,
     node('expression', { expression, alias: optional(anyWord) }),
@@ -267,7 +297,7 @@ const tied = fc.letrec<Tied>((tie) => {
   });
   const values = node('values', { rows: list(list(expression, 1), 1) });
   const setExpression = tie('setExpression');
-  const nested = query.map((inner): ast.SetExpression =>
+  const nested = query.map((inner): SetExpression =>
     isBare(inner) ? inner.body : { tag: 'nested', query: inner, span },
   );
   const setOperation = node('set_operation', {
@@ -283,18 +313,18 @@ const tied = fc.letrec<Tied>((tie) => {
     orderBy: list(orderItem),
     limit: optional(expression),
     offset: optional(expression),
-  }).map((outer): ast.Query =>
+  }).map((outer): Query =>
     isBare(outer) && outer.body.tag === 'nested' ? outer.body.query : outer,
   );
 
   const alias = optional(spanned(fc.record({ name: identifier, columns: list(identifier) })));
-  const constraint: fc.Arbitrary<ast.JoinConstraint> = fc.oneof(
+  const constraint: fc.Arbitrary<JoinConstraint> = fc.oneof(
     bounds,
     node('using', { columns: list(identifier, 1) }),
     node('on', { condition: expression }),
     fc.constant({ tag: 'natural' as const, span }),
   );
-  const joinKind = fc.constantFrom<ast.JoinKind[]>(
+  const joinKind = fc.constantFrom<JoinKind[]>(
     'inner',
     'left',
     'right',
@@ -304,7 +334,7 @@ const tied = fc.letrec<Tied>((tie) => {
     'anti',
   );
   const join = node('join', { kind: joinKind, left: table, right: table, constraint }).map(
-    (made): ast.TableReference => ({
+    (made): TableReference => ({
       ...made,
       constraint: made.kind === 'cross' ? null : made.constraint,
     }),
@@ -336,7 +366,7 @@ const tied = fc.letrec<Tied>((tie) => {
       { ...bounds, withCrossShrink: true },
       fc
         .constantFrom(...SIMPLE_TYPES)
-        .map(([name, parameters]): ast.TypeName => ({ tag: 'simple', name, parameters, span })),
+        .map(([name, parameters]): TypeName => ({ tag: 'simple', name, parameters, span })),
       node('array', { element: type }),
       node('map', { key: type, value: type }),
       node('struct', { fields: list(structField, 1) }),
@@ -344,7 +374,7 @@ const tied = fc.letrec<Tied>((tie) => {
   };
 });
 
-function isBare(query: Omit<ast.Query, 'tag'>): boolean {
+function isBare(query: Omit<Query, 'tag'>): boolean {
   return (
     query.with.length === 0 &&
     query.orderBy.length === 0 &&
@@ -355,9 +385,9 @@ function isBare(query: Omit<ast.Query, 'tag'>): boolean {
 
 const { expression, query, type } = tied;
 
-const scalarOption: fc.Arbitrary<ast.OptionValue> = fc.oneof(
+const scalarOption: fc.Arbitrary<OptionValue> = fc.oneof(
   string,
-  fc.tuple(fc.boolean(), numberText).map(([isNegative, digits]): ast.OptionValue => ({
+  fc.tuple(fc.boolean(), numberText).map(([isNegative, digits]): OptionValue => ({
     tag: 'number',
     text: isNegative ? `-${digits}` : digits,
     span,
@@ -366,7 +396,7 @@ const scalarOption: fc.Arbitrary<ast.OptionValue> = fc.oneof(
   interval,
   node('name', { name: identifier }),
 );
-const optionValue: fc.Arbitrary<ast.OptionValue> = fc.oneof(
+const optionValue: fc.Arbitrary<OptionValue> = fc.oneof(
   scalarOption,
   node('array_option', { elements: list(scalarOption) }),
 );
@@ -384,7 +414,7 @@ const optionKey = fc.oneof(
 );
 const option = fc
   .record({ key: optionKey, value: optionValue })
-  .map((fields): ast.TableOption => ({ ...fields, keySpan: span, span }));
+  .map((fields): TableOption => ({ ...fields, keySpan: span, span }));
 const column = spanned(
   fc.record({
     name: identifier,
@@ -396,7 +426,7 @@ const column = spanned(
     metadataFrom: optional(string),
   }),
 );
-const tableConstraint: fc.Arbitrary<ast.TableConstraint> = fc.oneof(
+const tableConstraint: fc.Arbitrary<TableConstraint> = fc.oneof(
   node('watermark', { column: identifier, expression: optional(expression) }),
   node('primary_key', { columns: list(identifier, 1) }),
 );
@@ -408,14 +438,14 @@ const createTable = node('create_table', {
   constraints: list(tableConstraint),
   partitionedBy: list(expression),
   options: list(option),
-}).map((table): ast.Statement => (table.columns === null ? { ...table, constraints: [] } : table));
+}).map((table): Statement => (table.columns === null ? { ...table, constraints: [] } : table));
 const createView = node('create_view', {
   spelling: fc.constantFrom('view' as const, 'table' as const),
   name: identifier,
   ifNotExists: fc.boolean(),
   columns: list(identifier),
   query,
-}).map((view): ast.Statement => (view.spelling === 'table' ? { ...view, columns: [] } : view));
+}).map((view): Statement => (view.spelling === 'table' ? { ...view, columns: [] } : view));
 const createFunction = node('create_function', {
   name: identifier,
   parameters: list(spanned(fc.record({ name: identifier, type }))),
@@ -425,7 +455,7 @@ const createFunction = node('create_function', {
 });
 const insert = node('insert', { table: identifier, columns: list(identifier), query });
 const queryStatement = node('query_statement', { query });
-const statement: fc.Arbitrary<ast.Statement> = fc.oneof(
+const statement: fc.Arbitrary<Statement> = fc.oneof(
   createTable,
   createView,
   createFunction,
@@ -434,12 +464,12 @@ const statement: fc.Arbitrary<ast.Statement> = fc.oneof(
   node('set', { key: optionKey, keySpan: fc.constant(span), value: optionValue }),
   node('explain', {
     mode: fc.constantFrom('logical' as const, 'physical' as const, null),
-    statement: fc.oneof(insert, queryStatement) as fc.Arbitrary<ast.Insert | ast.QueryStatement>,
+    statement: fc.oneof(insert, queryStatement) as fc.Arbitrary<Insert | QueryStatement>,
   }),
 );
 
 /** Operators over operators: what precedence has to get right. */
-const operators = fc.letrec<{ operation: ast.Expression }>((tie) => {
+const operators = fc.letrec<{ operation: Expression }>((tie) => {
   const operation = tie('operation');
   const negated = fc.boolean();
   const depth = {
@@ -448,7 +478,7 @@ const operators = fc.letrec<{ operation: ast.Expression }>((tie) => {
     maxDepth: 7,
     withCrossShrink: true,
   } as const;
-  const binaryOperators = Object.keys(BINARY_PRECEDENCE) as ast.BinaryOperator[];
+  const binaryOperators = Object.keys(BINARY_PRECEDENCE) as BinaryOperator[];
   const binary = node('binary', {
     operator: fc.constantFrom(...binaryOperators),
     operatorSpan: fc.constant(span),
@@ -462,7 +492,7 @@ const operators = fc.letrec<{ operation: ast.Expression }>((tie) => {
   return {
     operation: fc.oneof(
       depth,
-      fc.constantFrom('a', 'b').map((text): ast.Expression => ({
+      fc.constantFrom('a', 'b').map((text): Expression => ({
         tag: 'path',
         parts: [{ name: text, quoted: false, text, span }],
         span,
@@ -491,8 +521,8 @@ const operators = fc.letrec<{ operation: ast.Expression }>((tie) => {
   };
 });
 
-export const operations: fc.Arbitrary<ast.Expression> = operators.operation;
-export const programs: fc.Arbitrary<ast.Program> = fc
+export const operations: fc.Arbitrary<Expression> = operators.operation;
+export const programs: fc.Arbitrary<Program> = fc
   .array(statement, { minLength: 1, maxLength: 3 })
   .map((statements) => ({ statements }));
-export const expressions: fc.Arbitrary<ast.Expression> = expression;
+export const expressions: fc.Arbitrary<Expression> = expression;

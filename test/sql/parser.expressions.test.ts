@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Expression } from '../../src/sql/ast.ts';
+import type { Expression } from '../../src/sql/ast-expression.ts';
 import { printExpression } from '../../src/sql/print-query.ts';
 import { expressionOf, withoutSpans } from './tree.ts';
 

@@ -1,6 +1,8 @@
 /** Trees without their places, for comparing what was parsed with what was meant. */
 import { parseProgram } from '../../src/sql/parser.ts';
-import type { Expression, Query, Statement } from '../../src/sql/ast.ts';
+import type { Expression } from '../../src/sql/ast-expression.ts';
+import type { Query } from '../../src/sql/ast-query.ts';
+import type { Statement } from '../../src/sql/ast-statement.ts';
 
 const PLACES = new Set(['span', 'operatorSpan', 'keySpan']);
 

@@ -1,0 +1,131 @@
+/** Queries as syntax. */
+import type { Span } from '../base/errors.ts';
+import type { Identifier } from './ast.ts';
+import type { CallExpression, Expression } from './ast-expression.ts';
+
+/** A set expression with what may stand around it. */
+export type Query = {
+  readonly tag: 'query';
+  readonly with: readonly CommonTable[];
+  readonly body: SetExpression;
+  readonly orderBy: readonly OrderItem[];
+  readonly limit: Expression | null;
+  readonly offset: Expression | null;
+  readonly span: Span;
+};
+
+export type CommonTable = {
+  readonly name: Identifier;
+  readonly columns: readonly Identifier[];
+  readonly query: Query;
+  readonly span: Span;
+};
+
+export type SetExpression = Select | Values | SetOperation | NestedQuery;
+
+export type SetOperation = {
+  readonly tag: 'set_operation';
+  readonly operator: 'union' | 'except' | 'intersect';
+  readonly all: boolean;
+  readonly left: SetExpression;
+  readonly right: SetExpression;
+  readonly span: Span;
+};
+
+/** A parenthesised query that has its own WITH, ORDER BY, LIMIT or OFFSET; otherwise its body stands here. */
+export type NestedQuery = { readonly tag: 'nested'; readonly query: Query; readonly span: Span };
+
+export type Values = {
+  readonly tag: 'values';
+  readonly rows: readonly (readonly Expression[])[];
+  readonly span: Span;
+};
+
+export type Select = {
+  readonly tag: 'select';
+  readonly distinct: boolean;
+  readonly items: readonly SelectItem[];
+  /** Comma-separated; empty without FROM. */
+  readonly from: readonly TableReference[];
+  readonly where: Expression | null;
+  /** Expressions, aliases or ordinals (a number literal). */
+  readonly groupBy: readonly Expression[];
+  readonly having: Expression | null;
+  readonly qualify: Expression | null;
+  readonly span: Span;
+};
+
+export type SelectItem = ExpressionItem | WildcardItem;
+
+export type ExpressionItem = {
+  readonly tag: 'expression';
+  readonly expression: Expression;
+  readonly alias: Identifier | null;
+  readonly span: Span;
+};
+
+/** `*` or `qualifier.*`, with the names of `EXCEPT (…)` or `EXCLUDE (…)`. */
+export type WildcardItem = {
+  readonly tag: 'wildcard';
+  readonly qualifier: Identifier | null;
+  readonly exclude: readonly Identifier[];
+  readonly span: Span;
+};
+
+export type TableReference = NamedTable | DerivedTable | TableFunction | Join;
+
+export type NamedTable = {
+  readonly tag: 'table';
+  readonly name: Identifier;
+  readonly alias: TableAlias | null;
+  readonly span: Span;
+};
+
+export type DerivedTable = {
+  readonly tag: 'derived';
+  readonly lateral: boolean;
+  readonly query: Query;
+  readonly alias: TableAlias | null;
+  readonly span: Span;
+};
+
+/** A call in FROM, such as `unnest(xs)` or `TUMBLE(t, …)`. */
+export type TableFunction = {
+  readonly tag: 'table_function';
+  readonly lateral: boolean;
+  readonly call: CallExpression;
+  readonly withOrdinality: boolean;
+  readonly alias: TableAlias | null;
+  readonly span: Span;
+};
+
+export type TableAlias = {
+  readonly name: Identifier;
+  readonly columns: readonly Identifier[];
+  readonly span: Span;
+};
+
+/** `semi` and `anti` keep or drop rows of the left side. */
+export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'cross' | 'semi' | 'anti';
+
+export type Join = {
+  readonly tag: 'join';
+  readonly kind: JoinKind;
+  readonly left: TableReference;
+  readonly right: TableReference;
+  /** Null for a cross join only. */
+  readonly constraint: JoinConstraint | null;
+  readonly span: Span;
+};
+
+export type JoinConstraint =
+  | { readonly tag: 'on'; readonly condition: Expression; readonly span: Span }
+  | { readonly tag: 'using'; readonly columns: readonly Identifier[]; readonly span: Span }
+  | { readonly tag: 'natural'; readonly span: Span };
+
+export type OrderItem = {
+  readonly expression: Expression;
+  readonly descending: boolean;
+  readonly nulls: 'first' | 'last' | null;
+  readonly span: Span;
+};
