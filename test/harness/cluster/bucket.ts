@@ -135,6 +135,9 @@ export class ClusterBucket {
   #complete(sink: string, item: StagedObject, epoch: number): string[] {
     const uploadId = must(item.uploadId, 'upload id');
     if (this.#completed.has(uploadId)) return [];
+    // What was thrown away must not be needed any more: not by a checkpoint that was canonical then, nor by a later one.
+    if (this.store.aborted.some(({ payload }) => (payload as StagedObject).uploadId === uploadId))
+      throw new Error(`${item.key} is committed after it was thrown away`);
     this.#completed.add(uploadId);
     if (this.committed.some((object) => object.key === item.key))
       throw new Error(`${item.key} was committed twice`);
