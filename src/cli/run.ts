@@ -256,14 +256,16 @@ class RunSession {
         stopping = true;
         await this.#patiently(() => this.#api.patch(pipeline.id, { stop: 'checkpoint' }));
       }
-      if (job.committed_epoch > shown) {
+      // Rows that came between two attempts of one checkpoint are named after the epoch behind it; at the end none comes.
+      const last = job.state === 'Finished' ? job.committed_epoch + 1 : job.committed_epoch;
+      if (last > shown) {
         await this.#patiently(async () => {
-          for (const { table, epoch, lines } of await output.take(job.committed_epoch))
+          for (const { table, epoch, lines } of await output.take(last))
             this.#printLines(pipeline, table, lines, epoch <= printedBefore, finals);
           await this.#writeFiles(pipeline);
         });
-        await mark.write(Math.max(job.committed_epoch, printedBefore));
-        shown = job.committed_epoch;
+        await mark.write(Math.max(last, printedBefore));
+        shown = last;
         if (process.stderr.isTTY)
           note(`epoch ${job.epoch} committed, generation ${job.run_id}, ${job.state}`);
       }
