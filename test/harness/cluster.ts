@@ -64,6 +64,8 @@ export class SimulatedCluster {
         const leader = must(this.#leaders.get(envelope.generation), 'leader');
         return this.#leaders.feed(leader, { tag: 'report', envelope });
       },
+      hostLost: ({ generation, index, incarnation }) =>
+        this.#leaders.hostLost(generation, index, incarnation),
       currentGeneration: () => this.generation,
     });
     this.#leaders = new Leaders(this.world, this.#hosts, (cell) =>
@@ -142,10 +144,7 @@ export class SimulatedCluster {
 
   crashHost(index: number): void {
     const cell = this.#hosts.get(this.generation, index);
-    if (cell === undefined) return;
-    this.world.say(`host ${index} crashes`);
-    this.#hosts.crash(cell);
-    this.world.later(() => this.#leaders.hostLost(cell.generation, index, cell.incarnation), null);
+    if (cell !== undefined) this.#hosts.crash(cell);
   }
 
   crashLeader(): void {

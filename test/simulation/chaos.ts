@@ -3,6 +3,7 @@ import { LIMITS } from '../../src/base/limits.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
+import type { RuntimeSettings } from '../../src/protocol/messages.ts';
 import { SimulatedCluster } from '../harness/cluster.ts';
 import { drawFaults, type Faults } from '../harness/cluster/faults.ts';
 import { checkRun } from './checks.ts';
@@ -16,6 +17,9 @@ export type ChaosOptions = {
 
 const EVENTS = [
   'crash host',
+  'crash host',
+  'crash host',
+  'crash leader',
   'crash leader',
   'split brain',
   'rescale',
@@ -36,6 +40,7 @@ export function runChaos(seed: string, options: ChaosOptions = {}): SimulatedClu
   const limits = LIMITS as { channelBytesMax: number };
   const before = limits.channelBytesMax;
   limits.channelBytesMax = prng.pick([1, 2_000, before]);
+  const delayMaxMs = prng.pick([5, 20, 150]);
   const drawn = drawFaults(prng);
   const cluster = new SimulatedCluster({
     seed,
@@ -45,25 +50,36 @@ export function runChaos(seed: string, options: ChaosOptions = {}): SimulatedClu
     ...(pipeline.logs === undefined ? {} : { logs: pipeline.logs }),
     checkpointIntervalMs: prng.pick([50, 150, 1_000]),
     readBytesMax: prng.pick([500, 3_000, 100_000]),
-    settings: { batchRows: prng.pick([1, 7, 64]), checkpointsKept: prng.below(4) },
+    settings: settingsOf(prng, limits.channelBytesMax < before || delayMaxMs > 20),
     faults: options.faults ?? drawn,
+    delayMaxMs,
     pollMs: 2_000,
   });
   try {
     const run = { cluster, pipeline, prng, reset: false };
-    go(run, options.events ?? prng.below(7));
+    go(run, options.events ?? prng.below(10));
     checkRun(cluster, pipeline, run.reset);
     return cluster;
   } catch (thrown) {
     const { message, stack } = thrown as Error;
     const tail = cluster.trace.slice(-60).join('\n');
-    if (process.env['DEBUG'] !== undefined) console.log(cluster.status().phase, cluster.status().epoch, JSON.stringify(cluster.status().activity), planned.physical, JSON.stringify(cluster.status().hosts.map((h)=>h.metrics), null, 1), JSON.stringify([0,1,2].map((p)=>pipeline.logs?.log('t', p).status)));
     throw new Error(`seed ${seed}, ${pipeline.name}: ${message}\n${stack ?? ''}\n${tail}`, {
       cause: thrown,
     });
   } finally {
     limits.channelBytesMax = before;
   }
+}
+
+/** Short timeouts, so that attempts are given up and retried; not where rows are `slow` to get through anyway. */
+function settingsOf(prng: Prng, slow: boolean): Partial<RuntimeSettings> {
+  return {
+    batchRows: prng.pick([1, 7, 64]),
+    checkpointsKept: prng.below(4),
+    checkpointTimeoutMs: slow ? 10_000 : prng.pick([500, 2_000, 10_000]),
+    commitTimeoutMs: prng.pick([1_000, 20_000]),
+    heartbeatTimeoutMs: prng.pick([3_500, 10_000]),
+  };
 }
 
 function go(run: Run, events: number): void {

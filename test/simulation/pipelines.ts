@@ -287,5 +287,5 @@ const MAKERS: ((seed: string, rows: number) => Pipeline)[] = [
 
 export function drawPipeline(prng: Prng, seed: string): Pipeline {
   if (prng.chance(0.02)) return empty();
-  return prng.pick(MAKERS)(seed, prng.pick([5, 100, 400, 1_200]));
+  return prng.pick(MAKERS)(seed, prng.pick([5, 300, 800, 1_200]));
 }

@@ -36,6 +36,10 @@ export const FAULTS = {
   commitLost: 0.02,
   /** The leader's object is reset between two effects of one step. */
   leaderCut: 0.01,
+  /** A host's object is reset between two effects of one step. */
+  hostCut: 0.0002,
+  /** A read of a source fails after all its retries. */
+  readLost: 0.0005,
   alarmLost: 0.3,
   nudgeLost: 0.3,
 } as const;
@@ -43,11 +47,11 @@ export const FAULTS = {
 export type Fault = keyof typeof FAULTS;
 export type Faults = Readonly<Partial<Record<Fault, number>>>;
 
-/** Each kind of fault is in with one chance in three, at a rate up to twice the usual one. */
+/** Each kind of fault is in with one chance in three, at a rate up to three times the usual one. */
 export function drawFaults(prng: Prng): Faults {
   const faults: Partial<Record<Fault, number>> = {};
   for (const [fault, rate] of Object.entries(FAULTS) as [Fault, number][]) {
-    const scale = prng.pick([0.3, 1, 2]);
+    const scale = prng.pick([0.3, 1, 3]);
     if (prng.chance(0.33)) faults[fault] = rate * scale;
   }
   return faults;

@@ -40,6 +40,8 @@ export type HostCell = {
 
 /** What hosts ask of the rest of the cluster. */
 export type HostPort = {
+  /** The watch of the leader on this host breaks. */
+  hostLost(host: HostCell): void;
   /** The leader's answer; null when there is nobody to answer. */
   report(envelope: ReportEnvelope): ReportAnswer | null;
   currentGeneration(): number;
@@ -88,7 +90,11 @@ export class Hosts {
   #feed(host: HostCell, event: HostEvent): HostStep {
     const { clock } = this.#world;
     const step = host.machine.handle(event, clock.nowMs + host.skewMs);
-    for (const effect of step.effects) this.#perform(host, effect);
+    for (const effect of step.effects) {
+      if (this.#world.dice.strikes('hostCut')) this.crash(host);
+      if (!host.alive) return step;
+      this.#perform(host, effect);
+    }
     if (step.busy) this.#scheduleRun(host, clock.nowMs);
     else if (step.wakeAtMs !== null) this.#scheduleRun(host, step.wakeAtMs - host.skewMs);
     return step;
@@ -166,6 +172,11 @@ export class Hosts {
     const world = this.#world;
     const { request, operator, partition } = effect;
     const answer = (): void => {
+      if (world.dice.strikes('readLost')) {
+        const { report } = new EngineError('SOURCE_FAILED', `cannot read partition ${partition}`);
+        this.#feed(host, { tag: 'read', operator, partition, result: { tag: 'failed', report } });
+        return;
+      }
       const result =
         request.tag === 'log' ? this.#readLog(host, request) : this.#readObject(request);
       this.#feed(host, { tag: 'read', operator, partition, result });
@@ -278,6 +289,8 @@ export class Hosts {
       if (report.report.code === 'INTERNAL')
         throw new Error(`a bug in a host: ${report.report.message} ${report.report.detail}`);
     }
+    // Deployed once more it begins elsewhere.
+    if (report.tag === 'deployed' && host.machine.phase === 'ready') host.watermarks.clear();
     if (report.tag === 'heartbeat') this.#watch(host, report);
     host.reports.push(report);
     this.#sendReports(host);
@@ -388,8 +401,10 @@ export class Hosts {
 
   /** The object is reset: calls that it held open break. */
   crash(cell: HostCell): void {
+    this.#world.say(`host ${cell.index} of ${cell.generation} crashes`);
     cell.alive = false;
     this.create(cell.generation, cell.index);
+    this.#world.later(() => this.#port.hostLost(cell), null);
     for (const [key, { from, edge, to }] of this.#waiting) {
       if (!key.startsWith(`${cell.incarnation}/`)) continue;
       this.#waiting.delete(key);
