@@ -19,6 +19,7 @@ export type FindingCode =
   | 'INPUT_GAP'
   | 'INPUT_OVERLAP'
   | 'INPUT_MISCOUNTED'
+  | 'INPUT_ALTERED'
   | 'ROWS_MISCOUNTED'
   | 'OUTPUT_MISSING'
   | 'OUTPUT_ALTERED'

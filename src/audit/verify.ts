@@ -14,6 +14,7 @@ import { read } from '../lineage/context.ts';
 import type { Unavailable } from '../lineage/context.ts';
 import type { LineagePaths } from '../lineage/paths.ts';
 import type { Lineage } from '../lineage/store.ts';
+import { checkInputs } from './check-inputs.ts';
 import { brokenEpochs, checkMarkers, checkRecords, parentOf } from './check-line.ts';
 import { checkFiles, checkOutputs } from './check-objects.ts';
 import { checkRows } from './check-rows.ts';
@@ -23,8 +24,14 @@ import type { AuditCounts, Finding, Verdict } from './findings.ts';
 
 export type VerifyOutcome = { tag: 'verdict'; verdict: Verdict } | { tag: 'none' } | Unavailable;
 
+/** `inputs`: hash again the objects that sources read, where they lie in the bucket. */
+export type VerifyOptions = { inputs?: boolean };
+
 /** The verdict on everything from the floor to the newest epoch. */
-export function* verifyLineage(paths: LineagePaths): Lineage<VerifyOutcome> {
+export function* verifyLineage(
+  paths: LineagePaths,
+  options: VerifyOptions = {},
+): Lineage<VerifyOutcome> {
   const findings: Finding[] = [];
   const told = yield* readLine(paths, findings);
   if (told.tag === 'unavailable') return told;
@@ -52,6 +59,11 @@ export function* verifyLineage(paths: LineagePaths): Lineage<VerifyOutcome> {
   const outputs = yield* checkOutputs(line, broken, counts, findings);
   if (outputs.tag === 'unavailable') return outputs;
   notes.push(...outputs.notes);
+  if (options.inputs === true) {
+    const inputs = yield* checkInputs(line, broken, findings);
+    if (inputs.tag === 'unavailable') return inputs;
+    notes.push(...inputs.notes);
+  }
   const floor = yield* floorNow(line);
   if (floor.tag === 'unavailable') return floor;
   return { tag: 'verdict', verdict: verdictOf(line, floor.floor, broken, counts, findings, notes) };

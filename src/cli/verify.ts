@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Finding, Verdict } from '../audit/findings.ts';
-import { verifyLineage } from '../audit/verify.ts';
+import { verifyLineage, type VerifyOptions } from '../audit/verify.ts';
 import { EngineError } from '../base/errors.ts';
 import { LineagePaths } from '../lineage/paths.ts';
 import type { Lineage, StoreAnswer, StoreOp } from '../lineage/store.ts';
@@ -16,11 +16,12 @@ import { ApiClient } from './api-client.ts';
 import { PROJECT_ROOT, resourceDir } from './project.ts';
 import { print } from './terminal.ts';
 
-export const VERIFY_USAGE = `thalweg verify BUCKET [PIPELINE] [--json]
+export const VERIFY_USAGE = `thalweg verify BUCKET [PIPELINE] [--inputs] [--json]
   BUCKET     a state directory on which nothing runs (.thalweg/state),
              or the address of a running one (http://127.0.0.1:8787)
   PIPELINE   its id; at an address its name will do (default: every pipeline of the bucket)
   --url      the same as an address for BUCKET
+  --inputs   hash again the objects that sources read, where they lie in the bucket
   --json     print the verdict as JSON`;
 
 /** What verification needs of a bucket. */
@@ -31,20 +32,24 @@ export type ObjectReader = {
 };
 
 /** `pipeline` null: all of them. */
-type VerifyOptions = { bucket: string; pipeline: string | null; json: boolean };
+type Options = { bucket: string; pipeline: string | null; inputs: boolean; json: boolean };
 
-export function parseVerifyArguments(argv: readonly string[]): VerifyOptions {
+export function parseVerifyArguments(argv: readonly string[]): Options {
   let parsed;
   try {
     parsed = parseArgs({
       args: [...argv],
       allowPositionals: true,
-      options: { json: { type: 'boolean', default: false }, url: { type: 'string' } },
+      options: {
+        inputs: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+        url: { type: 'string' },
+      },
     });
   } catch (error) {
     throw new EngineError('INVALID_OPTION', (error as Error).message, { hint: VERIFY_USAGE });
   }
-  const { url, json } = parsed.values;
+  const { url, json, inputs } = parsed.values;
   const words = url === undefined ? parsed.positionals : [url, ...parsed.positionals];
   const [bucket, pipeline = null, extra] = words;
   if (bucket === undefined || extra !== undefined) {
@@ -52,7 +57,7 @@ export function parseVerifyArguments(argv: readonly string[]): VerifyOptions {
       hint: VERIFY_USAGE,
     });
   }
-  return { bucket, pipeline, json };
+  return { bucket, pipeline, inputs, json };
 }
 
 /** Answers the exit code. */
@@ -61,12 +66,12 @@ export async function verify(argv: readonly string[]): Promise<number> {
     print(VERIFY_USAGE);
     return 0;
   }
-  const { bucket, pipeline, json } = parseVerifyArguments(argv);
+  const { bucket, pipeline, inputs, json } = parseVerifyArguments(argv);
   const opened = /^https?:\/\//.test(bucket)
     ? await openAddress(bucket, pipeline)
     : await openDirectory(resolve(bucket), pipeline);
   try {
-    const verdicts = await verdictsOn(opened.reader, opened.pipelineId);
+    const verdicts = await verdictsOn(opened.reader, opened.pipelineId, { inputs });
     if (json) print(JSON.stringify(verdicts.length === 1 ? verdicts[0] : verdicts, null, 2));
     else for (const verdict of verdicts) print(verdictText(verdict));
     return verdicts.every(({ proved }) => proved) ? 0 : 1;
@@ -173,10 +178,11 @@ export type JobVerdict = Verdict & { pipeline: string; job: string };
 export async function verdictsOn(
   reader: ObjectReader,
   pipelineId: string | null,
+  options: VerifyOptions = {},
 ): Promise<JobVerdict[]> {
   const verdicts: JobVerdict[] = [];
   for (const { pipeline, job } of await lineagesOf(reader, pipelineId)) {
-    const outcome = await drive(verifyLineage(new LineagePaths(pipeline, job)), reader);
+    const outcome = await drive(verifyLineage(new LineagePaths(pipeline, job), options), reader);
     if (outcome.tag === 'unavailable')
       throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
     if (outcome.tag === 'verdict') verdicts.push({ pipeline, job, ...outcome.verdict });

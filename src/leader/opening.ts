@@ -10,7 +10,7 @@
  * it resets. Failure: START_TIMEOUT; a store that does not answer: STORE_FAILED; both cost a generation.
  */
 import { must } from '../base/assert.ts';
-import type { PhysicalGraph } from '../graph/graph.ts';
+import type { ConnectorSpec, PhysicalGraph } from '../graph/graph.ts';
 import type { FenceOutcome } from '../lineage/fence.ts';
 import type { OpenOutcome } from '../lineage/open.ts';
 import type { PlannedOperator, Tip } from '../lineage/types.ts';
@@ -136,12 +136,18 @@ export function fence(step: Step): void {
   startOperation(step, operation, step.nowMs + spec.settings.startTimeoutMs);
 }
 
+function pathOf({ options }: ConnectorSpec): string | null {
+  const path = options['path'];
+  return typeof path === 'string' ? path : null;
+}
+
 function plannedOperators({ operators, edges }: PhysicalGraph): PlannedOperator[] {
   return operators.map(({ id, spec }) => ({
     operator: id,
     kind: spec.tag,
     inputs: edges.filter((edge) => edge.to === id).map((edge) => edge.from),
     linePerRow: spec.tag === 'sink' && spec.twoPhase && !spec.updating,
+    reads: spec.tag === 'source' ? pathOf(spec.connector) : null,
   }));
 }
 

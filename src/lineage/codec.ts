@@ -54,6 +54,7 @@ const plannedOperator = record<PlannedOperator>({
   kind: text,
   inputs: listOf(text),
   linePerRow: flag,
+  reads: optional(text),
 });
 const inputRange = record<InputRange>({
   operator: text,

@@ -38,6 +38,8 @@ export type PlannedOperator = {
   inputs: string[];
   /** Of a two-phase sink that writes one line a row; false for every other operator. */
   linePerRow: boolean;
+  /** The object that a source reads; null when it reads none, or its version did not tell. */
+  reads: string | null;
 };
 
 /** O2: informational. */

@@ -4,7 +4,7 @@ import { StreamHash } from '../../src/lineage/stream-hash.ts';
 import { checkpointManifestCodec } from '../../src/lineage/codec.ts';
 import type { CheckpointManifest } from '../../src/lineage/types.ts';
 import type { SimulatedCluster } from '../harness/cluster.ts';
-import { bucketOf, clusterOf, FILES, GENERATED, linesOf, verdictOn } from './world.ts';
+import { bucketOf, clusterOf, FILES, GENERATED, linesOf, put, verdictOn } from './world.ts';
 
 /** The canonical manifests in the order of their epochs. */
 function manifestsOf(cluster: SimulatedCluster): CheckpointManifest[] {
@@ -67,8 +67,10 @@ test('a run without faults is proved, and its input ranges hash to the bytes of 
 
 test.each(['a', 'b', 'c', 'd', 'e', 'f'])(
   'a run with crashes and split brains is proved (seed %s)',
+  { timeout: 30_000 },
   (seed) => {
     const cluster = clusterOf(FILES, seed, {
+      readBytesMax: 2_000,
       faults: { stageSlow: 0.3, fileSlow: 0.3, commitRepeated: 0.3 },
       pollMs: 500,
       settings: { checkpointTimeoutMs: 700 },
@@ -123,4 +125,31 @@ test('after collection what is left is proved, and the older output is named as 
   expect(verdict.proved).toBe(true);
   expect(verdict.from).toBeGreaterThan(1);
   expect(verdict.notes.join('\n')).toMatch(/were collected[^]*were not compared/);
+});
+
+test('with the input at hand each range is hashed again, and a changed byte is found in its epoch', () => {
+  const cluster = clusterOf(FILES, 'inputs');
+  cluster.startGeneration('created');
+  cluster.runFor(800);
+  cluster.crashHost(0);
+  expect(cluster.runToOutcome()).toMatchObject({ tag: 'finished' });
+  const store = bucketOf(cluster);
+  expect(verdictOn(store, { inputs: true })).toMatchObject({
+    proved: true,
+    notes: ['the input in is not in the bucket, and was not compared'],
+  });
+  const input = new TextEncoder().encode(linesOf('inputs', 1_500));
+  put(store, 'in', input);
+  expect(verdictOn(store, { inputs: true })).toMatchObject({ proved: true, notes: [] });
+  const data = manifestsOf(cluster).filter(({ inputs }) => (inputs?.[0]?.bytes ?? 0) > 0);
+  expect(data.length).toBeGreaterThan(2);
+  const { epoch, inputs } = data[1]!;
+  const damaged = input.slice();
+  const at = (inputs![0]!.from as { offset: number }).offset;
+  damaged[at] = damaged[at]! ^ 1;
+  put(store, 'in', damaged);
+  expect(verdictOn(store).proved).toBe(true);
+  expect(verdictOn(store, { inputs: true }).findings).toMatchObject([
+    { code: 'INPUT_ALTERED', epoch, key: 'in' },
+  ]);
 });

@@ -1,6 +1,6 @@
 /** Buckets as real runs of the production step machines leave them, for audits to judge. */
 import { must } from '../../src/base/assert.ts';
-import { verifyLineage } from '../../src/audit/verify.ts';
+import { verifyLineage, type VerifyOptions } from '../../src/audit/verify.ts';
 import type { Verdict } from '../../src/audit/findings.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
@@ -79,8 +79,8 @@ export function bucketOf(cluster: SimulatedCluster): MemoryObjectStore {
   return store;
 }
 
-export function verdictOn(store: MemoryObjectStore): Verdict {
-  const outcome = driveSync(verifyLineage(PATHS), (op) => store.answer(op));
+export function verdictOn(store: MemoryObjectStore, options: VerifyOptions = {}): Verdict {
+  const outcome = driveSync(verifyLineage(PATHS, options), (op) => store.answer(op));
   if (outcome.tag !== 'verdict') throw new Error(`verification ended with ${outcome.tag}`);
   return outcome.verdict;
 }

@@ -67,12 +67,19 @@ describe('verification on the command line', () => {
     expect(parseVerifyArguments(['dir', 'pl', '--json'])).toEqual({
       bucket: 'dir',
       pipeline: 'pl',
+      inputs: false,
       json: true,
     });
-    expect(parseVerifyArguments(['dir'])).toEqual({ bucket: 'dir', pipeline: null, json: false });
+    expect(parseVerifyArguments(['dir'])).toEqual({
+      bucket: 'dir',
+      pipeline: null,
+      inputs: false,
+      json: false,
+    });
     expect(parseVerifyArguments(['--url', 'http://127.0.0.1:1', 'pl'])).toEqual({
       bucket: 'http://127.0.0.1:1',
       pipeline: 'pl',
+      inputs: false,
       json: false,
     });
     for (const wrong of [[], ['a', 'b', 'c'], ['a', '--jsn']])

@@ -52,6 +52,7 @@ const records: [string, Codec<object>, fc.Arbitrary<object>][] = [
             kind: text,
             inputs: fc.array(text),
             linePerRow: fc.boolean(),
+            reads: fc.option(text),
           }),
         ),
       ),
