@@ -38,7 +38,7 @@ function begun(bench: Bench, generation: number): Tip {
   return fence.tip;
 }
 
-test('1: two owners that finish an epoch at once, in every order, leave one canonical checkpoint and exact output', () => {
+test('scenario 1: two owners that finish an epoch at once, in every order, leave one canonical checkpoint and exact output', () => {
   // Every way to merge the next eight steps of the old owner with those of the new one.
   for (let order = 0; order < 1 << 12; order += 7) {
     const { bench, first } = halfWay();
@@ -57,7 +57,7 @@ test('1: two owners that finish an epoch at once, in every order, leave one cano
   }
 });
 
-test('2a: a zombie claim before the successor lists becomes its tip, is redone, and is followed by the fence', () => {
+test('scenario 2a: a zombie claim before the successor lists becomes its tip, is redone, and is followed by the fence', () => {
   const { bench, first } = halfWay();
   bench.allocate(1);
   const second = bench.leader(2, 1);
@@ -71,7 +71,7 @@ test('2a: a zombie claim before the successor lists becomes its tip, is redone, 
   expect(bench.canonical().get(4)).toBe(PATHS.manifest(2, 'n2-1', 4));
 });
 
-test('2b: the fence before the zombie claim makes the zombie retire, and its data is replayed', () => {
+test('scenario 2b: the fence before the zombie claim makes the zombie retire, and its data is replayed', () => {
   const { bench, first } = halfWay();
   bench.allocate(1);
   const second = bench.leader(2, 1);
@@ -83,7 +83,7 @@ test('2b: the fence before the zombie claim makes the zombie retire, and its dat
   expect(bench.canonical().get(3)).toBe(PATHS.manifest(2, 'n2-1', 3));
 });
 
-test('2c: a zombie claim between listing and fence is adopted, redone and fenced off', () => {
+test('scenario 2c: a zombie claim between listing and fence is adopted, redone and fenced off', () => {
   const { bench, first } = halfWay();
   bench.allocate(1);
   const second = bench.leader(2, 1);
@@ -97,7 +97,7 @@ test('2c: a zombie claim between listing and fence is adopted, redone and fenced
   expect(bench.canonical().get(3)).toBe(PATHS.manifest(1, 'n1-1', 3));
 });
 
-test('2d and 6: a zombie claim of a collected epoch is a stray that nobody takes for the tip and nobody commits', () => {
+test('scenario 2d and scenario 6: a zombie claim of a collected epoch is a stray that nobody takes for the tip and nobody commits', () => {
   const { bench, first } = halfWay();
   bench.allocate(1);
   const second = bench.leader(2, 6, { keep: 1 });
@@ -116,7 +116,7 @@ test('2d and 6: a zombie claim of a collected epoch is a stray that nobody takes
   expect(bench.store.objects.has(PATHS.record(3))).toBe(false);
 });
 
-test('3: a claim whose answer is lost is recognised by reading it back, and is committed once', () => {
+test('scenario 3: a claim whose answer is lost is recognised by reading it back, and is committed once', () => {
   const { bench, first } = halfWay();
   first.step('lose-answer');
   expect(first.next).toMatchObject({ op: 'get', key: PATHS.record(3) });
@@ -126,7 +126,7 @@ test('3: a claim whose answer is lost is recognised by reading it back, and is c
   expect(bench.log.lastEpoch).toBe(3);
 });
 
-test('4: a claim that lands after its repetition changes nothing', () => {
+test('scenario 4: a claim that lands after its repetition changes nothing', () => {
   const { bench, first } = halfWay();
   first.step('delay');
   first.stepTo(isRecordPut(3));
@@ -136,7 +136,7 @@ test('4: a claim that lands after its repetition changes nothing', () => {
   expect(bench.log.rows).toEqual([0, 1]);
 });
 
-test('4: a claim that lands between its read-back and its repetition is recognised', () => {
+test('scenario 4: a claim that lands between its read-back and its repetition is recognised', () => {
   const { bench, first } = halfWay();
   first.step('delay');
   first.stepTo(isRecordPut(3));
@@ -146,7 +146,7 @@ test('4: a claim that lands between its read-back and its repetition is recognis
   expect(bench.log.rows).toEqual([0, 1]);
 });
 
-test('5: an abandoned claim that lands before the fence claim is adopted and redone by the successor', () => {
+test('scenario 5: an abandoned claim that lands before the fence claim is adopted and redone by the successor', () => {
   const { bench, first } = halfWay();
   first.step('delay');
   bench.allocate(1);
@@ -156,7 +156,7 @@ test('5: an abandoned claim that lands before the fence claim is adopted and red
   expect(bench.log.rows).toEqual([0, 1, 2]);
 });
 
-test('10: a condition on an older O1 does not hold again, whoever wrote it', () => {
+test('scenario 10: a condition on an older O1 does not hold again, whoever wrote it', () => {
   const bench = new Bench();
   bench.allocate(0);
   const early = bench
@@ -168,7 +168,7 @@ test('10: a condition on an older O1 does not hold again, whoever wrote it', () 
   expect(early.finish().tag).toBe('fenced');
 });
 
-test('11: a draft that skips an epoch, or follows an uncommitted tip, is refused before any request', () => {
+test('scenario 11: a draft that skips an epoch, or follows an uncommitted tip, is refused before any request', () => {
   const bench = new Bench();
   bench.allocate(0);
   const tip = begun(bench, 1);
@@ -190,7 +190,7 @@ test('11: a draft that skips an epoch, or follows an uncommitted tip, is refused
   expect(bench.store.keys().length).toBe(requests.length + 2);
 });
 
-test('11: a draft with a file that neither its parent names nor its own epoch wrote is refused', () => {
+test('scenario 11: a draft with a file that neither its parent names nor its own epoch wrote is refused', () => {
   const bench = new Bench();
   bench.allocate(0);
   const tip = begun(bench, 1);
@@ -205,7 +205,7 @@ test('11: a draft with a file that neither its parent names nor its own epoch wr
   );
 });
 
-test('12: a throttled write of O1 is repeated unchanged after at least a second and fences nobody', () => {
+test('scenario 12: a throttled write of O1 is repeated unchanged after at least a second and fences nobody', () => {
   const bench = new Bench();
   bench.allocate(0);
   const opening = bench

@@ -52,7 +52,7 @@ function withLosers(sharedBy: number): {
 
 const ORPHANS = [orphan('orphan-3'), orphan('orphan-4')];
 
-test('27: what losing manifests name is thrown away, once, and not what a retained checkpoint names', () => {
+test('scenario 27: what losing manifests name is thrown away, once, and not what a retained checkpoint names', () => {
   const { bench, ctx, tip, losers } = withLosers(6);
   expect(bench.run(collectGarbage(ctx, tip, 2))).toMatchObject({ tag: 'collected', floor: 5 });
   expect(bench.store.aborted).toEqual(ORPHANS);
@@ -61,7 +61,7 @@ test('27: what losing manifests name is thrown away, once, and not what a retain
   expect(bench.store.aborted).toEqual(ORPHANS);
 });
 
-test('27: a losing manifest at or above the floor keeps what it names', () => {
+test('scenario 27: a losing manifest at or above the floor keeps what it names', () => {
   const { bench, ctx, tip, losers } = withLosers(6);
   expect(bench.run(collectGarbage(ctx, tip, 4))).toMatchObject({ tag: 'collected', floor: 3 });
   expect(bench.store.aborted).toEqual([]);
@@ -88,7 +88,7 @@ test('27, 42: wherever a collection dies, items go before the manifest that name
   }
 });
 
-test('27: while the sinks do not answer, losing manifests stay, the rest is collected, and the next collection goes on', () => {
+test('scenario 27: while the sinks do not answer, losing manifests stay, the rest is collected, and the next collection goes on', () => {
   const { bench, ctx, tip, losers } = withLosers(6);
   const failing = bench.start(collectGarbage(ctx, tip, 2));
   while (failing.op !== null) failing.step(failing.op.op === 'abort' ? 'fail' : 'apply');
@@ -124,7 +124,7 @@ function withParts(): { bench: Bench; ctx: LineageContext; tip: Tip; retained: s
   return { bench, ctx, tip: { ...tip!, manifest: named(tip!.manifest!) }, retained };
 }
 
-test('27: staged objects labelled below the floor go, but for those that a retained checkpoint names', () => {
+test('scenario 27: staged objects labelled below the floor go, but for those that a retained checkpoint names', () => {
   const { bench, ctx, tip, retained } = withParts();
   expect(bench.run(collectStaged(ctx, tip, 5, NAMES))).toEqual({ tag: 'collected', deleted: 2 });
   expect(bench.store.keys().filter((key) => key.startsWith(PREFIX))).toEqual(

@@ -70,7 +70,7 @@ test('collecting leaves the kept epochs and what they reference, and nothing els
   }
 });
 
-test('40: a new generation that restores at any step of a collection misses no file', () => {
+test('scenario 40: a new generation that restores at any step of a collection misses no file', () => {
   for (let before = 0; ; before++) {
     const { bench, ctx, tip } = sixEpochs();
     const collecting = bench.start(collectGarbage(ctx, tip, 1));
@@ -97,7 +97,7 @@ test('40: a new generation that restores at any step of a collection misses no f
   }
 });
 
-test('41: a zombie that planned before and deletes after its successor collected deletes nothing that is needed', () => {
+test('scenario 41: a zombie that planned before and deletes after its successor collected deletes nothing that is needed', () => {
   const { bench, ctx, tip } = sixEpochs();
   const zombie = bench.start(collectGarbage(ctx, tip, 2)).stepTo((op) => op.op === 'delete');
   bench.allocate(1);
@@ -109,7 +109,7 @@ test('41: a zombie that planned before and deletes after its successor collected
   expect(late.finish()).toEqual({ tag: 'skipped', reason: 'fenced' });
 });
 
-test('41: a zombie cannot move the floor once another generation exists', () => {
+test('scenario 41: a zombie cannot move the floor once another generation exists', () => {
   const { bench, ctx, tip } = sixEpochs();
   const zombie = bench.start(collectGarbage(ctx, tip, 2)).stepTo(isCurrentPut);
   bench.allocate(1);
@@ -118,7 +118,7 @@ test('41: a zombie cannot move the floor once another generation exists', () => 
   expect(bench.store.keys()).toEqual(keys);
 });
 
-test('42: after a crash before any request of a collection, the next one leaves no garbage', () => {
+test('scenario 42: after a crash before any request of a collection, the next one leaves no garbage', () => {
   for (let steps = 0; ; steps++) {
     const { bench, ctx, tip } = sixEpochs({ pageSize: 5 });
     const dying = bench.start(collectGarbage(ctx, tip, 3));
@@ -135,7 +135,7 @@ test('42: after a crash before any request of a collection, the next one leaves 
   }
 });
 
-test('42: a collection whose deletes fail reports that it was interrupted, and the next one finishes', () => {
+test('scenario 42: a collection whose deletes fail reports that it was interrupted, and the next one finishes', () => {
   const { bench, ctx, tip } = sixEpochs();
   const failing = bench.start(collectGarbage(ctx, tip, 2)).stepTo((op) => op.op === 'delete');
   while (failing.op !== null) failing.step('fail');
@@ -148,7 +148,7 @@ test('42: a collection whose deletes fail reports that it was interrupted, and t
   expect(epochsOfObjects(bench).filter((epoch) => epoch < 6)).toEqual([5]);
 });
 
-test('43: a file carried forward is kept as long as something references it, and removed afterwards', () => {
+test('scenario 43: a file carried forward is kept as long as something references it, and removed afterwards', () => {
   const bench = new Bench();
   bench.allocate(0);
   const leader = bench.leader(1, 8, { keep: 2 });
@@ -161,7 +161,7 @@ test('43: a file carried forward is kept as long as something references it, and
   expect(bench.store.keys().filter((key) => PATHS.parse(key)?.tag === 'file')).toHaveLength(4);
 });
 
-test('44: when the plan meets something unreadable, nothing is deleted and the floor stays', () => {
+test('scenario 44: when the plan meets something unreadable, nothing is deleted and the floor stays', () => {
   const manifest = PATHS.manifest(1, 'n1-1', 5);
   const damages: [string, (bench: Bench) => unknown][] = [
     ['record damaged', (bench) => bench.corrupt(PATHS.record(5), 'x')],

@@ -22,7 +22,7 @@ function afterFirst(epochs: number): Bench {
   return bench;
 }
 
-test('13: whatever request the leader died before, the next generation commits exactly the rest', () => {
+test('scenario 13: whatever request the leader died before, the next generation commits exactly the rest', () => {
   for (let steps = 0; ; steps++) {
     const bench = new Bench();
     bench.allocate(0);
@@ -37,7 +37,7 @@ test('13: whatever request the leader died before, the next generation commits e
   }
 });
 
-test('14: a dead leader that wakes at any step of its successor changes nothing', () => {
+test('scenario 14: a dead leader that wakes at any step of its successor changes nothing', () => {
   for (let dead = 0; dead < 60; dead += 3) {
     for (let woken = 0; woken < 60; woken += 4) {
       const bench = new Bench();
@@ -59,7 +59,7 @@ test('14: a dead leader that wakes at any step of its successor changes nothing'
   }
 });
 
-test('15: after generations that died before their first checkpoint, the next one recovers at once', () => {
+test('scenario 15: after generations that died before their first checkpoint, the next one recovers at once', () => {
   const bench = afterFirst(2);
   for (let generation = 2; generation < 7; generation++) {
     const dying = bench.leader(generation, 1);
@@ -71,13 +71,13 @@ test('15: after generations that died before their first checkpoint, the next on
   expect(bench.log.rows).toEqual([0, 1, 2]);
 });
 
-test('16: epochs that the controller never heard of are found by listing, without a chain of restarts', () => {
+test('scenario 16: epochs that the controller never heard of are found by listing, without a chain of restarts', () => {
   const bench = afterFirst(6);
   const opened = open(bench, 2);
   expect(opened).toMatchObject({ tag: 'opened', floor: 0, tip: { epoch: 7, committed: true } });
 });
 
-test('17: a missing or damaged O1 beside other objects stops everything with an explicit error', () => {
+test('scenario 17: a missing or damaged O1 beside other objects stops everything with an explicit error', () => {
   const missing = afterFirst(1);
   missing.store.objects.delete(PATHS.current);
   expect(open(missing, 2)).toMatchObject({ tag: 'broken', report: { code: 'LINEAGE_BROKEN' } });
@@ -94,7 +94,7 @@ test('17: a missing or damaged O1 beside other objects stops everything with an 
   }
 });
 
-test('17: a bucket that knows fewer generations than the controller is not taken over', () => {
+test('scenario 17: a bucket that knows fewer generations than the controller is not taken over', () => {
   const bench = new Bench();
   expect(bench.run(allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'w' }, 3))).toMatchObject({
     tag: 'broken',
@@ -105,7 +105,7 @@ test('17: a bucket that knows fewer generations than the controller is not taken
   });
 });
 
-test('18: a tip that is missing, damaged or contradicts its record is refused, without falling back', () => {
+test('scenario 18: a tip that is missing, damaged or contradicts its record is refused, without falling back', () => {
   const manifest = PATHS.manifest(1, 'n1-1', 3);
   const damages: [string, (bench: Bench) => void][] = [
     ['manifest missing', (bench) => bench.store.objects.delete(manifest)],
@@ -136,7 +136,7 @@ test('18: a tip that is missing, damaged or contradicts its record is refused, w
   }
 });
 
-test('18: all records gone above a floor is an error, not a new lineage', () => {
+test('scenario 18: all records gone above a floor is an error, not a new lineage', () => {
   const bench = new Bench();
   bench.allocate(0);
   bench.leader(1, 4, { keep: 1 }).finish();
@@ -146,7 +146,7 @@ test('18: all records gone above a floor is an error, not a new lineage', () => 
   expect(open(bench, 2)).toMatchObject({ tag: 'broken' });
 });
 
-test('18: a truncated state file is told by its size and its hash', () => {
+test('scenario 18: a truncated state file is told by its size and its hash', () => {
   const bench = afterFirst(1);
   const opened = open(bench, 2);
   if (opened.tag !== 'opened') throw new Error(opened.tag);
@@ -194,7 +194,7 @@ test('a failed read is never taken for nothing there', () => {
   expect(open(bench, 2)).toMatchObject({ tag: 'opened', tip: { epoch: 2 } });
 });
 
-test('30: a reset keeps the line of epochs and the offsets, and forgets the rest', () => {
+test('scenario 30: a reset keeps the line of epochs and the offsets, and forgets the rest', () => {
   const bench = afterFirst(2);
   const ctx = contextOf({ generation: 2, me: incarnation(2) });
   const opened = open(bench, 2);
@@ -219,7 +219,7 @@ test('30: a reset keeps the line of epochs and the offsets, and forgets the rest
   });
 });
 
-test('39: no fence can be put on a checkpoint whose commit is open', () => {
+test('scenario 39: no fence can be put on a checkpoint whose commit is open', () => {
   const bench = new Bench();
   bench.allocate(0);
   bench.leader(1, 1).stepTo((op) => op.op === 'sink');

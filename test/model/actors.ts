@@ -34,12 +34,15 @@ export type Position = {
 };
 
 export type Programs = {
+  /** Whether the sink's target takes an epoch after it has taken `lastEpoch`. */
+  takes(epoch: number, lastEpoch: number): boolean;
   work(plan: LeaderPlan, state: LeaderState): Work;
   allocate(name: string, expected: number): Lineage<LeaderState>;
 };
 
 /** The product as it is; a mutant replaces a part. */
 export const PROGRAMS: Programs = {
+  takes: (epoch, lastEpoch) => epoch > lastEpoch,
   work: nextWork,
   *allocate(name, expected) {
     const outcome = yield* allocateGeneration({ paths: PATHS, nowMs: 0, writeId: name }, expected);

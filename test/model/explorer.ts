@@ -26,6 +26,10 @@ export type Exploration = {
   /** Faults of each kind along one history. */
   losses: number;
   delays: number;
+  /** Storage loses the record of one canonical epoch that is not the newest, against all that it promises. */
+  decay?: boolean;
+  /** Whether L1 to L3 are looked at in every state; a mutant may be shown without them. */
+  future?: boolean;
   programs?: Programs;
   /** Stops, not exhausted, at this many states. */
   statesMax?: number;
@@ -49,6 +53,7 @@ const NOTHING = -1;
 
 export class Explorer {
   readonly #options: Exploration;
+  readonly #programs: Programs;
   readonly #buckets = new Buckets();
   readonly #oracle: Oracle;
   readonly #actors: Actors;
@@ -58,9 +63,10 @@ export class Explorer {
 
   constructor(options: Exploration) {
     this.#options = options;
+    this.#programs = options.programs ?? PROGRAMS;
     this.#oracle = new Oracle(this.#buckets);
-    this.#actors = new Actors(options.actors, this.#buckets, options.programs ?? PROGRAMS);
-    this.#healing = new Healing(this.#buckets, this.#oracle, this.#actors, options.programs ?? PROGRAMS);
+    this.#actors = new Actors(options.actors, this.#buckets, this.#programs);
+    this.#healing = new Healing(this.#buckets, this.#oracle, this.#actors, this.#programs);
   }
 
   explore(): Report & { healed: number; bound: number; losing: number } {
@@ -113,10 +119,24 @@ export class Explorer {
   #expand(state: State, emit: Emit): void {
     this.#emit = emit;
     this.#moved = false;
-    this.#healing.watchHealing(state.memory, state.bucket);
+    if (this.#options.future !== false) this.#healing.watchHealing(state.memory, state.bucket);
     for (let actor = 0; actor < state.positions.length; actor++) this.#moveActor(state, actor);
     for (let index = 0; index < state.flights.length; index++) this.#land(state, index);
     if (!this.#moved) this.#watchEnd(state);
+    if (this.#options.decay === true) this.#decay(state);
+  }
+
+  /** Losing the newest record would be the loss of its epoch; losing another leaves a hole that must be seen. */
+  #decay(state: State): void {
+    const { canonical, decayed } = this.#oracle.memory(state.memory);
+    if (decayed !== null) return;
+    for (const { epoch } of canonical.slice(0, -1)) {
+      const op = this.#buckets.internOp({ op: 'delete', keys: [PATHS.record(epoch)] });
+      const applied = this.#buckets.apply(state.bucket, op);
+      if (applied.bucket === state.bucket) continue;
+      const memory = this.#oracle.decay(state.memory, epoch);
+      this.#add(() => `storage loses the record of epoch ${epoch}`, { ...state, bucket: applied.bucket, memory });
+    }
   }
 
   #moveActor(state: State, actor: number): void {
@@ -127,13 +147,14 @@ export class Explorer {
     const { name } = this.#plan(actor);
     if (intent.tag === 'threw') throw new Violation(`${name} throws: ${intent.message}`);
     if (intent.tag === 'ended') {
-      if (position.state.phase === 'broken')
+      const { decayed } = this.#oracle.memory(state.memory);
+      if (position.state.phase === 'broken' && decayed === null)
         throw new Violation(`${name} finds a broken lineage: ${position.state.note}`);
       if (position.state.note === 'lost while mine')
         throw new Violation(`${name} lost a claim while it is the owner`);
       return;
     }
-    if (this.#plan(actor).tag === 'leader') this.#healing.watchLoser(at, state.bucket);
+    if (this.#options.future !== false) this.#healing.watchLoser(at, state.bucket);
     if (intent.tag === 'sink') this.#callSink(state, actor, intent.call);
     else this.#request(state, actor, intent.op);
   }
@@ -198,7 +219,11 @@ export class Explorer {
     const plan = this.#plan(actor);
     const at = state.positions[actor] as number;
     const text = (): string => `${plan.name}: commit epoch ${this.#actors.call(call).epoch}`;
-    const memory = this.#oracle.watchSink(state.memory, this.#actors.call(call));
+    const memory = this.#oracle.watchSink(
+      state.memory,
+      this.#actors.call(call),
+      this.#programs.takes,
+    );
     this.#add(text, place({ ...state, memory }, actor, this.#actors.acknowledge(at)));
     if (state.delays === 0) return;
     const flights = [...state.flights, call * 2 + 1].sort((left, right) => left - right);
@@ -217,7 +242,7 @@ export class Explorer {
       this.#add(() => `late: commit epoch ${call.epoch}`, {
         ...state,
         flights,
-        memory: this.#oracle.watchSink(state.memory, call),
+        memory: this.#oracle.watchSink(state.memory, call, this.#programs.takes),
       });
       return;
     }
@@ -240,6 +265,7 @@ export class Explorer {
     const at = state.positions[newest] as number;
     if (plan.tag !== 'leader' || at === DEAD || !this.#started(state, newest)) return;
     const { phase, published, note } = this.#actors.position(at).state;
+    if (this.#oracle.memory(state.memory).decayed !== null) return;
     if (phase !== 'write' || published !== plan.plan.epochs)
       throw new Violation(`L1: the newest leader ends as ${phase} ${note}`);
     const { canonical, lastEpoch, rows } = this.#oracle.memory(state.memory);

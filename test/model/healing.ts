@@ -51,6 +51,7 @@ export class Healing {
   }
 
   watchHealing(memory: number, bucket: number): void {
+    if (this.#oracle.memory(memory).decayed !== null) return;
     const pair = memory * 2 ** 24 + bucket;
     if (this.#checked.has(pair)) return;
     this.#checked.add(pair);
@@ -149,7 +150,7 @@ export class Healing {
       if (work.tag === 'ended') break;
       if (work.tag === 'store') state = perform(work.workflow());
       else {
-        at.memory = this.#oracle.watchSink(at.memory, work.call);
+        at.memory = this.#oracle.watchSink(at.memory, work.call, this.#programs.takes);
         state = work.then;
       }
       demand(at.requests <= HEALING_REQUESTS_MAX, `L1: a new generation has not recovered after ${at.requests} requests`);

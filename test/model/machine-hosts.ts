@@ -32,14 +32,11 @@ export type ModelHost = {
 export type HostRules = {
   /** Whether a cut may be forgotten once (epoch, attempt) is settled. */
   forgets(cut: Cut, settled: { epoch: number; attempt: number }): boolean;
-  /** Whether sources wait for `begin`. */
-  waits: boolean;
 };
 
 export const HOST_RULES: HostRules = {
   forgets: (cut, { epoch, attempt }) =>
     cut.epoch < epoch || (cut.epoch === epoch && cut.attempt <= attempt),
-  waits: true,
 };
 
 export function emptyHost(incarnation: string): ModelHost {
@@ -98,7 +95,7 @@ export function obey(
       for (let partition = command.index; partition < PARTITIONS; partition += parallelism)
         offsets.push([partition, known.get(partition) ?? 0]);
       const fresh = { ...emptyHost(host.incarnation), mail: host.mail, offsets, leader, ledBy };
-      const next: ModelHost = { ...fresh, phase: rules.waits ? 'ready' : 'running' };
+      const next: ModelHost = { ...fresh, phase: 'ready' };
       return accept(next, [
         { tag: 'deployed', drained: drained(next, rows), answers: sequence },
       ]);

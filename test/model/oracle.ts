@@ -47,6 +47,8 @@ export type Memory = {
   rows: number;
   lastEpoch: number;
   late: readonly string[];
+  /** The epoch whose record storage has lost, null for none: after that only silence is asked for, not progress. */
+  decayed: number | null;
   /** Of a pipeline with several sinks; `lastEpoch` is then the least of theirs, `rows` 0. */
   targets: readonly Target[];
 };
@@ -61,7 +63,7 @@ export class Oracle {
 
   constructor(buckets: Buckets, targets: readonly Target[] = []) {
     this.#buckets = buckets;
-    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0, late: [], targets });
+    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0, late: [], decayed: null, targets });
   }
 
   memory(number: number): Memory {
@@ -84,14 +86,18 @@ export class Oracle {
   }
 
   /** The memory after a call has reached the sink's target, which ignores epochs it has had. */
-  watchSink(memory: number, call: SinkCall): number {
+  watchSink(
+    memory: number,
+    call: SinkCall,
+    takes: (epoch: number, lastEpoch: number) => boolean,
+  ): number {
     const known = this.memory(memory);
     const canonical = known.canonical[call.epoch - 1];
     demand(
       canonical?.checkpoint.ref === call.ref,
       `I2, I11: epoch ${call.epoch} is committed from ${call.ref}, which is not canonical`,
     );
-    if (call.epoch <= known.lastEpoch) return memory;
+    if (!takes(call.epoch, known.lastEpoch)) return memory;
     const skipped = known.canonical.find(
       (each) => each.needsCommit && each.epoch > known.lastEpoch && each.epoch < call.epoch,
     );
@@ -137,6 +143,11 @@ export class Oracle {
     return this.#intern({ ...known, targets, lastEpoch });
   }
 
+  /** The memory after storage has lost the record of an epoch. */
+  decay(memory: number, epoch: number): number {
+    return this.#intern({ ...this.memory(memory), decayed: epoch });
+  }
+
   /** I6, I10: a leader opens the newest checkpoint, or the one before it if a zombie has just won one more. */
   watchOpened(memory: number, epoch: number): void {
     const { canonical } = this.memory(memory);
@@ -159,7 +170,8 @@ export class Oracle {
   #watchRecord(memory: number, body: Uint8Array, objects: Objects, epoch: number): number {
     const known = this.memory(memory);
     const record = this.#decode(epochRecordCodec, body);
-    if (epoch < this.#floor(objects)) return memory;
+    // A claim that takes the place of a record that storage has lost is beyond anybody's power to refuse.
+    if (epoch < this.#floor(objects) || epoch === known.decayed) return memory;
     const first = known.canonical[epoch - 1];
     demand(first === undefined, `I1: epoch ${epoch} is claimed again, by ${record.checkpoint.ref}`);
     demand(
@@ -234,7 +246,7 @@ export class Oracle {
     const objects = this.#buckets.objects(bucket);
     const floor = this.#floor(objects);
     for (const { epoch, checkpoint } of this.memory(memory).canonical) {
-      if (epoch < floor) continue;
+      if (epoch < floor || epoch === this.memory(memory).decayed) continue;
       const record = objects.get(PATHS.record(epoch));
       demand(record !== undefined, `I1: the record of epoch ${epoch} is gone`);
       const named = this.#decode(epochRecordCodec, this.#buckets.body(record)).checkpoint;
