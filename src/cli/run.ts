@@ -4,20 +4,26 @@
  *
  * Rows are printed when they are committed, so a run that is killed and continued (`--state`) or that
  * suffers `--chaos` prints each row once. `single_file` paths are files of this machine: sources are read
- * through a service binding, sinks are written when their epoch is committed.
+ * through a service binding, sinks are written when their epoch is committed. The text is planned and the
+ * files are looked at in this process first, so a mistake is answered at once.
  */
-import { mkdir, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { EngineError, type ErrorReport } from '../base/errors.ts';
+import type { SqlPlan } from '../graph/plan-sql.ts';
 import { formatReport } from '../sql/diagnostics.ts';
 import { ApiClient, type JobView, type PipelineView } from './api-client.ts';
 import { wreakHavoc } from './chaos.ts';
 import { CommittedOutput, FinalRows, PrintedMark } from './committed-output.ts';
+import { checkFiles, checkSources, filesWritten, planForRun } from './preflight.ts';
 import { spawnRuntime, type RuntimeProcess } from './runtime-process.ts';
-import { note, print } from './terminal.ts';
+import { INTERRUPTED, onInterrupt } from './signals.ts';
+import { note, onOutputClosed, print } from './terminal.ts';
+import { WrittenFiles } from './written-files.ts';
 
 export const RUN_USAGE = `thalweg run FILE.sql | -   (- reads the SQL from stdin)
   --parallelism N            subtasks of every operator (default 1)
@@ -26,7 +32,10 @@ export const RUN_USAGE = `thalweg run FILE.sql | -   (- reads the SQL from stdin
   --final                    print the final rows of updating results instead of their changes
   --state DIR                keep state there, and go on from it (default: none is kept)
   --chaos SEED               reset hosts, leader and process at moments drawn from SEED
-  --force                    with --state: the SQL may differ from the one the state is of`;
+  --force                    with --state: FILE may differ from the SQL the state is of, which is what runs
+  --overwrite                single_file sinks may replace files that this state has not written
+  --strict                   bad or late rows make the exit code 1
+  --check                    only check the SQL and print its plan; nothing is run`;
 
 type RunOptions = {
   file: string;
@@ -37,6 +46,9 @@ type RunOptions = {
   stateDir: string | null;
   chaos: string | null;
   force: boolean;
+  overwrite: boolean;
+  strict: boolean;
+  check: boolean;
 };
 
 const POLL_MS = 100;
@@ -58,6 +70,9 @@ export function parseRunArguments(argv: readonly string[]): RunOptions {
         state: { type: 'string', short: 's' },
         chaos: { type: 'string' },
         force: { type: 'boolean', short: 'f', default: false },
+        overwrite: { type: 'boolean', default: false },
+        strict: { type: 'boolean', default: false },
+        check: { type: 'boolean', default: false },
       },
     });
   } catch (error) {
@@ -80,6 +95,9 @@ export function parseRunArguments(argv: readonly string[]): RunOptions {
     stateDir: values.state === undefined ? null : resolve(values.state),
     chaos: values.chaos ?? null,
     force: values.force,
+    overwrite: values.overwrite,
+    strict: values.strict,
+    check: values.check,
   };
 }
 
@@ -112,15 +130,60 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
   const options = parseRunArguments(argv);
   const query = await readQuery(options.file);
-  const stateDir = options.stateDir ?? (await mkdtemp(join(tmpdir(), 'thalweg-run-')));
+  const checked = await preflight(options, query);
+  if (checked === null) return 1;
+  if (options.check) {
+    print(checked.logical.trimEnd());
+    return 0;
+  }
+  const stateDir = options.stateDir ?? temporaryDirectory();
   const session = new RunSession(options, query, stateDir);
   try {
     return await session.run();
   } finally {
     await session.close();
-    if (options.stateDir === null) await rm(stateDir, { recursive: true, force: true });
   }
 }
+
+/** Deleted when the process ends, however it does: only SIGKILL leaves it behind. */
+function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'thalweg-run-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
+  return directory;
+}
+
+/** The plan, after everything there is to say about it; null when it cannot run. */
+async function preflight(options: RunOptions, query: string): Promise<SqlPlan | null> {
+  const plan = planForRun(query, options.parallelism);
+  const say = (kind: 'error' | 'warning', report: ErrorReport): void =>
+    note(`${options.file}${placeOf(report)}: ${kind}: ${formatReport(query, report, 'excerpt')}`);
+  for (const warning of plan.warnings) say('warning', warning);
+  const errors = [...plan.errors];
+  // With --force another text than this one may be what runs: its files are looked at when it is known.
+  if (!options.check && !options.force) errors.push(...(await refusals(options, query, plan)));
+  for (const error of errors) say('error', error);
+  return errors.length === 0 ? plan : null;
+}
+
+/** What speaks against running the program on this machine, and a word about sources that never end. */
+async function refusals(
+  { stateDir, overwrite }: RunOptions,
+  query: string,
+  plan: SqlPlan,
+): Promise<ErrorReport[]> {
+  const { errors, endless } = checkSources(query, plan);
+  const written = stateDir === null ? null : new WrittenFiles(stateDir);
+  const mine = (path: string): boolean => overwrite || written?.has(path) === true;
+  errors.push(...(await checkFiles(query, plan, mine)));
+  if (errors.length === 0 && endless.length > 0)
+    note(
+      `thalweg: ${endless.join(', ')} never ${endless.length === 1 ? 'ends' : 'end'}: stop with Ctrl-C`,
+    );
+  return errors;
+}
+
+const placeOf = ({ span }: ErrorReport): string =>
+  span === undefined ? '' : `:${span.start.line}:${span.start.column}`;
 
 async function readQuery(file: string): Promise<string> {
   if (file === '-') return await text(process.stdin);
@@ -141,24 +204,30 @@ class RunSession {
   /** Settles when a restart of the process that is under way has ended. */
   #restarting: Promise<void> = Promise.resolve();
   #interrupted = false;
+  #following = false;
+  /** Rows were left out, and --strict asks for a failure then. */
+  #unclean = false;
+  readonly #written: WrittenFiles;
 
   constructor(options: RunOptions, query: string, stateDir: string) {
     this.#options = options;
     this.#query = query;
     this.#stateDir = stateDir;
+    this.#written = new WrittenFiles(stateDir);
     this.#api = new ApiClient((path, init) => this.#fetch(path, init));
   }
 
   async run(): Promise<number> {
-    await this.#start();
-    if (!(await this.#isValid())) return 1;
-    const pipeline = await this.#pipeline();
-    const onSignal = (): void => {
-      if (this.#interrupted) process.exit(130);
+    onInterrupt(() => {
+      // Nothing is committed before a pipeline runs: there is nothing to wait for.
+      if (!this.#following) process.exit(INTERRUPTED);
       this.#interrupted = true;
-    };
-    process.on('SIGINT', onSignal);
-    process.on('SIGTERM', onSignal);
+      note('thalweg: stopping with a checkpoint; interrupt again to end at once');
+    });
+    onOutputClosed(() => (this.#interrupted = true));
+    await this.#start();
+    const pipeline = await this.#pipeline();
+    this.#following = true;
     const cron = setInterval(
       () => void this.#runtime?.runScheduled().catch(() => undefined),
       CRON_MS,
@@ -171,7 +240,8 @@ class RunSession {
     try {
       const job = await this.#follow(pipeline);
       ended = true;
-      await havoc;
+      if ((await havoc) === 0 && this.#options.chaos !== null)
+        note(`chaos ${this.#options.chaos}: the run ended before its first fault`);
       await this.#tellOfBadRows(pipeline, job);
       return this.#conclude(job);
     } finally {
@@ -204,22 +274,10 @@ class RunSession {
     return await this.#runtime.fetch(path, init);
   }
 
-  async #isValid(): Promise<boolean> {
-    const { errors, warnings } = await this.#api.validate(this.#query);
-    for (const warning of warnings) this.#printReport('warning', warning);
-    for (const error of errors) this.#printReport('error', error);
-    return errors.length === 0;
-  }
-
-  #printReport(kind: 'error' | 'warning', report: ErrorReport): void {
-    const place =
-      report.span === undefined ? '' : `:${report.span.start.line}:${report.span.start.column}`;
-    note(`${this.#options.file}${place}: ${kind}: ${formatReport(this.#query, report)}`);
-  }
-
   /** The pipeline of the state directory, started again, or a new one. */
   async #pipeline(): Promise<PipelineView> {
     const existing = (await this.#api.list()).find((pipeline) => pipeline.name === 'run');
+    await this.#prepare(existing?.query ?? this.#query);
     if (existing === undefined) {
       const { parallelism, checkpointIntervalMs, batchRows } = this.#options;
       return await this.#api.create({
@@ -231,15 +289,33 @@ class RunSession {
         ...(batchRows === null ? {} : { batch_rows: batchRows }),
       });
     }
-    if (existing.query !== this.#query && !this.#options.force) {
+    return await this.#api.patch(existing.id, {
+      stop: 'none',
+      parallelism: this.#options.parallelism,
+      checkpoint_interval_micros: this.#options.checkpointIntervalMs * 1000,
+    });
+  }
+
+  /** @param query  what runs: that of the state if there is one */
+  async #prepare(query: string): Promise<void> {
+    const { file, force, parallelism } = this.#options;
+    const differs = query !== this.#query;
+    if (differs && !force) {
       throw new EngineError('CONFLICT', `the state in ${this.#stateDir} is of another query`, {
         hint: 'Choose another directory, or pass --force to go on with the query the state is of.',
       });
     }
-    return await this.#api.patch(existing.id, {
-      stop: 'none',
-      parallelism: this.#options.parallelism,
-    });
+    if (differs)
+      note(
+        `thalweg: ${file} is ignored: the query that the state in ${this.#stateDir} is of goes on`,
+      );
+    const plan = planForRun(query, parallelism);
+    const [refused] = force ? await refusals(this.#options, query, plan) : [];
+    if (refused !== undefined) {
+      const { code, message, ...extras } = refused;
+      throw new EngineError(code, message, extras);
+    }
+    this.#written.add(filesWritten(plan));
   }
 
   /** Prints what is committed until the job has ended. */
@@ -270,6 +346,7 @@ class RunSession {
           note(`epoch ${job.epoch} committed, generation ${job.run_id}, ${job.state}`);
       }
       if (ENDED.has(job.state)) {
+        if (job.state === 'Finished') await this.#patiently(() => this.#writeFiles(pipeline, true));
         for (const rows of finals.values()) for (const row of rows.rows()) print(row);
         return job;
       }
@@ -298,16 +375,17 @@ class RunSession {
     for (const line of lines) rows.add(line);
   }
 
-  /** Copies the committed objects of `single_file` sinks to the files they stand for. */
-  async #writeFiles(pipeline: PipelineView): Promise<void> {
+  /**
+   * Copies the committed objects of `single_file` sinks to the files they stand for.
+   *
+   * @param atEnd  a sink that got no rows has no object: its file is made empty, so that an older result is not taken for this one's
+   */
+  async #writeFiles(pipeline: PipelineView, atEnd = false): Promise<void> {
     for (const sink of pipeline.sinks) {
       if (sink.connector !== 'single_file' || sink.path === null) continue;
       const bytes = await this.#api.object(sink.path);
-      if (bytes === null) continue;
-      const path = resolve(sink.path);
-      await mkdir(dirname(path), { recursive: true });
-      await writeFile(`${path}.thalweg-partial`, bytes);
-      await rename(`${path}.thalweg-partial`, path);
+      if (atEnd ? bytes === null : bytes !== null)
+        await replaceFile(resolve(sink.path), bytes ?? new Uint8Array(0));
     }
   }
 
@@ -350,18 +428,39 @@ class RunSession {
     );
     note(`thalweg: ${parts.join(' and ')} of ${job.rows?.in} rows were left out`);
     const messages = await this.#patiently(() => this.#api.errors(pipeline.id, job.id));
-    for (const { code, message, details } of messages.slice(0, BAD_ROWS_SHOWN))
+    const ofRows = messages.filter((message) => message.operator_id !== null).toReversed();
+    const unknown = Math.max(0, errors - ofRows.length);
+    if (unknown > 0 && ofRows.length > 0) note(`  … ${unknown} before these`);
+    for (const { code, message, details } of ofRows.slice(0, BAD_ROWS_SHOWN))
       note(`  ${code}: ${message}${details === '' ? '' : `  ${details}`}`);
+    const more = ofRows.length - BAD_ROWS_SHOWN;
+    if (more > 0) note(`  … and ${more} more`);
+    if (!this.#options.strict) return;
+    this.#unclean = true;
+    note('thalweg: --strict: rows that were left out make the run fail');
   }
 
   #conclude(job: JobView): number {
-    if (job.state !== 'Failed') return this.#interrupted ? 130 : 0;
+    if (job.state !== 'Failed') return this.#interrupted ? INTERRUPTED : this.#unclean ? 1 : 0;
     const failure = job.failure_reason;
     note(
       `thalweg: the pipeline failed: ${failure === null ? 'no reason is known' : `${failure.code}: ${failure.message}`}`,
     );
     for (const more of [failure?.detail, failure?.hint]) if (more !== undefined) note(`  ${more}`);
     return 1;
+  }
+}
+
+/** Another reader sees the old file or the new one, never a part. */
+async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.thalweg-partial`, bytes);
+    await rename(`${path}.thalweg-partial`, path);
+  } catch (error) {
+    throw new EngineError('SINK_FAILED', `cannot write ${path}`, {
+      detail: (error as Error).message,
+    });
   }
 }
 
@@ -378,7 +477,9 @@ async function serveFile(request: Request): Promise<Response> {
     return new Response((error as Error).message, { status: 404 });
   }
   try {
-    const { size } = await file.stat();
+    const status = await file.stat();
+    if (status.isDirectory()) return new Response('it is a directory', { status: 404 });
+    const { size } = status;
     const bytes = new Uint8Array(Math.max(0, Math.min(length, size - offset)));
     const { bytesRead } = await file.read(bytes, 0, bytes.byteLength, offset);
     return new Response(bytes.subarray(0, bytesRead), { headers: { 'x-file-size': String(size) } });

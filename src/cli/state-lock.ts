@@ -22,7 +22,13 @@ process.on('exit', () => {
 
 /** Takes the directory or throws STATE_IN_USE; the answer gives it back. */
 export async function lockState(stateDir: string): Promise<() => void> {
-  mkdirSync(stateDir, { recursive: true });
+  try {
+    mkdirSync(stateDir, { recursive: true });
+  } catch (error) {
+    throw new EngineError('INVALID_OPTION', `cannot keep state in ${stateDir}`, {
+      detail: (error as Error).message,
+    });
+  }
   const path = lockPath(stateDir);
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -38,6 +44,16 @@ export async function lockState(stateDir: string): Promise<() => void> {
   return () => {
     if (owned.delete(stateDir)) rmSync(path, { force: true });
   };
+}
+
+/** Removes the lock that a process left which its parent has just killed. */
+export function releaseLockOf(owner: number, stateDir: string): void {
+  const path = lockPath(stateDir);
+  try {
+    if (Number.parseInt(readFileSync(path, 'utf8'), 10) === owner) rmSync(path, { force: true });
+  } catch {
+    // There is none: it had released the lock, or never taken it.
+  }
 }
 
 function removeIfStale(path: string, stateDir: string): void {

@@ -8,6 +8,16 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
+/** What reads our output may stop reading, as `head` does: `stop` is then called, once, and nothing is said about it. */
+export function onOutputClosed(stop: () => void): void {
+  let closed = false;
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    if (!closed) stop();
+    closed = true;
+  });
+}
+
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }

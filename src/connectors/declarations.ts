@@ -15,11 +15,15 @@ const PARTITIONS: OptionDeclaration = {
   for: 'source',
 };
 
+/** A key of R2 has 1,024 bytes at most, and a sink puts the names of its files behind the path. */
+const PATH_BYTES_MAX = 900;
+
 const path = (doc: string): OptionDeclaration => ({
   name: 'path',
   type: 'text',
   required: true,
   fallback: null,
+  max: PATH_BYTES_MAX,
   doc,
   for: 'both',
 });
@@ -142,7 +146,8 @@ const nexmark: ConnectorDeclaration = {
 
 const singleFile: ConnectorDeclaration = {
   name: 'single_file',
-  description: 'One NDJSON file: on disk for thalweg run, an R2 object when deployed.',
+  description:
+    'One NDJSON file: of this machine under thalweg run, an object of the R2 bucket in npm run dev and when deployed.',
   source: true,
   sink: true,
   twoPhase: true,

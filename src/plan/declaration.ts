@@ -9,7 +9,7 @@ export type OptionDeclaration = {
   name: string;
   type: 'text' | 'integer' | 'number' | 'boolean' | 'duration' | 'bytes' | 'choice';
   choices?: readonly string[];
-  /** Smallest and largest value of a number or size. */
+  /** Smallest and largest value of a number or size; of a text, its bytes. */
   min?: number;
   max?: number;
   required: boolean;

@@ -257,11 +257,12 @@ export function readValue(
   return null;
 }
 
-function inBounds(value: CanonicalValue, { min, max }: OptionDeclaration): boolean {
-  return (
-    typeof value !== 'number' ||
-    ((min === undefined || value >= min) && (max === undefined || value <= max))
-  );
+/** A text may not be empty; its bounds are in bytes of UTF-8. */
+function inBounds(value: CanonicalValue, { type, min, max }: OptionDeclaration): boolean {
+  if (typeof value === 'boolean' || type === 'choice') return true;
+  const size = typeof value === 'number' ? value : new TextEncoder().encode(value).byteLength;
+  const least = typeof value === 'number' ? min : (min ?? 1);
+  return (least === undefined || size >= least) && (max === undefined || size <= max);
 }
 
 /** ` from 1 to 10`, or nothing when there are no bounds. */
@@ -297,7 +298,13 @@ function expectation(declaration: OptionDeclaration): { wanted: string; hint: st
     case 'boolean':
       return { wanted: 'true or false', hint: declaration.doc };
     case 'text':
-      return { wanted: 'a string', hint: declaration.doc };
+      return {
+        wanted:
+          declaration.max === undefined
+            ? 'a string that is not empty'
+            : `a string of 1 to ${declaration.max} bytes`,
+        hint: declaration.doc,
+      };
   }
 }
 

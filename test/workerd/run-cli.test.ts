@@ -3,7 +3,16 @@
  * be too old and hand over. Rows are on stdout to the last digit, everything else is on stderr.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -23,11 +32,11 @@ type Outcome = { code: number | null; stdout: string; stderr: string };
 
 type Running = { child: ChildProcess; lines(): string[]; ended: Promise<Outcome> };
 
-function begin(args: readonly string[]): Running {
+function begin(args: readonly string[], env: Record<string, string> = {}): Running {
   // A group of its own, as a terminal gives one to each command: Ctrl-C reaches all of it.
   const child = spawn('node', [BIN, 'run', ...args], {
     cwd: directory,
-    env: { ...process.env, PATH },
+    env: { ...process.env, PATH, ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -142,8 +151,86 @@ describe('a run that cannot succeed', () => {
     );
     const { code, stdout, stderr } = await run(sql);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('absent.sql:1:');
     expect(stderr).toContain('SOURCE_MISSING');
-    expect(stderr).toContain('data/absent.ndjson');
+    expect(stderr).toContain(join(directory, 'data/absent.ndjson'));
+    expect(stderr).toContain('relative paths');
+  });
+
+  const SINK = (path: string): string =>
+    `CREATE TABLE o WITH (connector = 'single_file', path = '${path}', format = 'json', type = 'sink');\nINSERT INTO o SELECT i FROM t;`;
+
+  test.each([
+    ['a directory as a source', source('t', 'i BIGINT', '.'), 'SELECT i FROM t;', 'is a directory'],
+    [
+      'an http source',
+      "CREATE TABLE t (i BIGINT) WITH (connector = 'http', format = 'json');\n",
+      'SELECT i FROM t;',
+      'npm run dev',
+    ],
+    [
+      'a sink over its source',
+      source('t', 'i BIGINT', 'kept.ndjson'),
+      SINK('./kept.ndjson'),
+      'INVALID_SINK',
+    ],
+    [
+      'a sink over a link to its source',
+      source('t', 'i BIGINT', 'kept.ndjson'),
+      SINK('link.ndjson'),
+      'which "t" reads',
+    ],
+    [
+      'a sink over another file',
+      source('t', 'i BIGINT', 'kept.ndjson'),
+      SINK('other.ndjson'),
+      '--overwrite',
+    ],
+    [
+      'a sink over a directory',
+      source('t', 'i BIGINT', 'kept.ndjson'),
+      SINK('.'),
+      'is a directory',
+    ],
+  ])('is refused at once: %s', async (name, create, query, said) => {
+    write('kept.ndjson', '{"i":1}\n');
+    write('other.ndjson', 'mine');
+    rmSync(join(directory, 'link.ndjson'), { force: true });
+    symlinkSync('kept.ndjson', join(directory, 'link.ndjson'));
+    const sql = write(`${name.replaceAll(' ', '-')}.sql`, create + query);
+    const { code, stdout, stderr } = await run(sql);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(said);
+    expect(stderr).toMatch(/\.sql:\d+:\d+: error: /);
+    expect(readFileSync(join(directory, 'kept.ndjson'), 'utf8')).toBe('{"i":1}\n');
+    expect(readFileSync(join(directory, 'other.ndjson'), 'utf8')).toBe('mine');
+  });
+
+  test('only checks with --check, and prints the plan', async () => {
+    const sql = write('check.sql', `${source('t', 'i BIGINT', 'nowhere.ndjson')}SELECT i FROM t;`);
+    const [first] = rowsOf(await run(sql, '--check'));
+    expect(first).toContain('sink select_1 (stdout)');
+  });
+
+  test('ends with 1 when a source is a directory, and when a sink or the state cannot be written', async () => {
+    write('file', '{"i":1}\n');
+    mkdirSync(join(directory, 'folder'), { recursive: true });
+    const fromFolder = write('folder.sql', `${source('t', 'i BIGINT', 'folder')}SELECT i FROM t;`);
+    const toNowhere = write(
+      'nowhere.sql',
+      `${source('t', 'i BIGINT', 'file')}CREATE TABLE o WITH (connector = 'single_file', path = 'file/o', type = 'sink');\nINSERT INTO o SELECT i FROM t;`,
+    );
+    const unread = await run(fromFolder);
+    expect(unread.code).toBe(1);
+    expect(unread.stderr).toContain('SOURCE_MISSING');
+    const unwritten = await run(toNowhere);
+    expect(unwritten.code).toBe(1);
+    expect(unwritten.stderr).toContain('SINK_FAILED: cannot write');
+    const stateless = await run(toNowhere, '--state', 'file');
+    expect(stateless.code).toBe(1);
+    expect(stateless.stderr).toContain('INVALID_OPTION: cannot keep state in');
+    for (const { stderr } of [unread, unwritten, stateless])
+      expect(stderr).not.toContain('    at ');
   });
 
   test.each([
@@ -240,6 +327,25 @@ describe('twenty thousand rows in windows', () => {
   });
 });
 
+test('a single_file sink that gets no rows is an empty file, not the result of an earlier run', async () => {
+  write('some.ndjson', '{"i":1}\n');
+  write('result.ndjson', '{"old":1}\n');
+  const sql = write(
+    'no-rows.sql',
+    `${source('t', 'i BIGINT', 'some.ndjson')}CREATE TABLE o WITH (connector = 'single_file', path = 'result.ndjson', type = 'sink');\nINSERT INTO o SELECT i FROM t WHERE i > 1;`,
+  );
+  expect(rowsOf(await run(sql, '--overwrite'))).toEqual([]);
+  expect(readFileSync(join(directory, 'result.ndjson'), 'utf8')).toBe('');
+});
+
+test('a reader that has seen enough, as head has, ends the run without a word', async () => {
+  write('many.ndjson', Array.from({ length: 20_000 }, (_, index) => `{"i":${index}}\n`).join(''));
+  const sql = write('many.sql', `${source('t', 'i BIGINT', 'many.ndjson')}SELECT i FROM t;`);
+  const running = begin([sql]);
+  running.child.stdout?.once('data', () => running.child.stdout?.destroy());
+  expect((await running.ended).stderr).toBe('');
+});
+
 describe('with --state', () => {
   const TICKS = write(
     'ticks.sql',
@@ -254,7 +360,12 @@ describe('with --state', () => {
       .toBeGreaterThanOrEqual(count);
     process.kill(-(running.child.pid ?? 0), 'SIGINT');
     const { code, stdout, stderr } = await running.ended;
-    expect({ code, stderr }).toEqual({ code: 130, stderr: '' });
+    expect(code, stderr).toBe(130);
+    expect(stderr.split('\n').sort()).toEqual([
+      '',
+      'thalweg: stopping with a checkpoint; interrupt again to end at once',
+      'thalweg: ticks never ends: stop with Ctrl-C',
+    ]);
     return linesOf(stdout).map((line) => (JSON.parse(line) as { counter: number }).counter);
   }
 
@@ -276,6 +387,27 @@ describe('with --state', () => {
     const { code, stdout, stderr } = await run(other, '--state', 'state');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain('CONFLICT');
+
+    // Forced, it is the query of the state that goes on, and this is said.
+    const forced = begin([other, '--state', 'state', '--force', '--checkpoint-interval', '1s']);
+    await expect
+      .poll(() => forced.lines().length, { timeout: 20_000, interval: 50 })
+      .toBeGreaterThanOrEqual(100);
+    process.kill(-(forced.child.pid ?? 0), 'SIGINT');
+    expect((await forced.ended).stderr).toContain('other.sql is ignored');
+  });
+
+  test('a file that the same state has written is replaced', async () => {
+    write('copied.ndjson', '{"i":1}\n');
+    const sql = write(
+      'copy.sql',
+      `${source('t', 'i BIGINT', 'copied.ndjson')}CREATE TABLE o WITH (connector = 'single_file', path = 'copy.ndjson', format = 'json', type = 'sink');\nINSERT INTO o SELECT i FROM t;`,
+    );
+    expect(rowsOf(await run(sql, '--state', 'copy'))).toEqual([]);
+    expect(rowsOf(await run(sql, '--state', 'copy'))).toEqual([]);
+    expect((await run(sql)).stderr).toContain('--overwrite');
+    expect(rowsOf(await run(sql, '--overwrite'))).toEqual([]);
+    expect(readFileSync(join(directory, 'copy.ndjson'), 'utf8')).toBe('{"i":1}\n');
   });
 
   test('a run that has reached its end prints nothing twice', async () => {
@@ -291,4 +423,61 @@ describe('with --state', () => {
     write('later.ndjson', '{"i":1}\n{"i":2}');
     expect(rowsOf(await run(sql, '--state', 'later'))).toEqual(['{"i":1}', '{"i":2}']);
   });
+});
+
+describe('rows that are left out', () => {
+  test('are told of in the order of the file, and with --strict are a failure', async () => {
+    write(
+      'bad.ndjson',
+      Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? `{"i":${i}}` : `{"i":"x${i}"}`)).join(
+        '\n',
+      ),
+    );
+    const sql = write('bad.sql', `${source('t', 'i BIGINT', 'bad.ndjson')}SELECT i FROM t;`);
+    const lax = await run(sql);
+    expect(lax.code).toBe(0);
+    expect(linesOf(lax.stdout)).toHaveLength(6);
+    expect(lax.stderr).toContain('6 bad of 12 rows were left out');
+    expect(lax.stderr.match(/"x\d+" is/g)).toEqual(
+      ['x1', 'x3', 'x5', 'x7', 'x9'].map((x) => `"${x}" is`),
+    );
+    expect(lax.stderr).toContain('… and 1 more');
+    const strict = await run(sql, '--strict');
+    expect(strict.code).toBe(1);
+    expect(linesOf(strict.stdout)).toEqual(linesOf(lax.stdout));
+  });
+});
+
+describe('a run without --state that is interrupted', () => {
+  const sql = write(
+    'endless.sql',
+    "CREATE TABLE ticks WITH (connector = 'impulse', event_rate = 1000);\nSELECT counter FROM ticks;",
+  );
+  const temporary = join(directory, 'temporary');
+  mkdirSync(temporary);
+
+  test.each([
+    ['while it starts', 0, 1],
+    ['while it runs', 100, 1],
+    ['twice', 100, 2],
+  ])(
+    '%s leaves nothing behind, also when only the started process gets the signal',
+    async (_, rows, times) => {
+      const running = begin([sql, '--checkpoint-interval', '1s'], { TMPDIR: temporary });
+      await expect
+        .poll(() => (rows === 0 ? readdirSync(temporary).length : running.lines().length), {
+          timeout: 20_000,
+          interval: 20,
+        })
+        .toBeGreaterThan(rows);
+      for (let time = 0; time < times; time++) {
+        if (time > 0) await new Promise((resolve) => setTimeout(resolve, 1_100));
+        running.child.kill('SIGINT');
+      }
+      const { code, stderr } = await running.ended;
+      expect(code, stderr).toBe(130);
+      expect(stderr).not.toContain('FAILED');
+      expect(readdirSync(temporary)).toEqual([]);
+    },
+  );
 });

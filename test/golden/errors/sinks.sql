@@ -27,3 +27,14 @@ INSERT INTO o (x) SELECT a, b FROM t;
 INSERT INTO o SELECT a, b FROM t;
 INSERT INTO o SELECT a FROM t;
 SELECT a FROM o;
+---
+CREATE TABLE t (a INT, b INT) WITH (connector = 'http');
+CREATE TABLE o WITH (connector = 'r2', path = 'o/x');
+CREATE TABLE p WITH (connector = 'r2', path = '/o/./x/');
+CREATE TABLE q WITH (connector = 'single_file', path = 'o/x');
+INSERT INTO o SELECT a FROM t;
+INSERT INTO p SELECT b FROM t;
+INSERT INTO q SELECT b FROM t;
+---
+CREATE TABLE t (a INT) WITH (connector = 'single_file', path = '');
+SELECT a FROM t;
