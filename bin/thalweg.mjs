@@ -35,9 +35,9 @@ function runWithInstalledNode() {
   }
   const script = fileURLToPath(import.meta.url);
   const child = spawn(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to the whole group; the child decides when to end, this process waits for it.
-  process.on('SIGINT', () => {});
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  // The child decides when to end, this process waits for it. A terminal sends Ctrl-C to the whole group, so the child
+  // may get it twice; it takes two at once for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`thalweg: cannot start ${node}: ${error.message}\n`);
     process.exitCode = 1;

@@ -38,6 +38,7 @@ export const ERROR_CODES = {
   INVALID_GROUPING: { domain: 'user', retry: 'never' },
   INVALID_WINDOW: { domain: 'user', retry: 'never' },
   INVALID_WATERMARK: { domain: 'user', retry: 'never' },
+  MISSING_WATERMARK: { domain: 'user', retry: 'never' },
   INVALID_SINK: { domain: 'user', retry: 'never' },
   UNSUPPORTED: { domain: 'user', retry: 'never' },
   DEPRECATED: { domain: 'user', retry: 'never' },

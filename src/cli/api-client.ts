@@ -37,10 +37,6 @@ export class ApiClient {
     this.#fetch = fetch;
   }
 
-  async validate(query: string): Promise<{ errors: ErrorReport[]; warnings: ErrorReport[] }> {
-    return await this.#json('/api/v1/pipelines/validate_query', { query });
-  }
-
   async create(body: Record<string, unknown>): Promise<PipelineView> {
     return await this.#json('/api/v1/pipelines', body);
   }
@@ -64,7 +60,7 @@ export class ApiClient {
     return (
       await this.#json<{
         data: { message: string; details: string; code: string; operator_id: string | null }[];
-      }>(`/api/v1/pipelines/${pipelineId}/jobs/${jobId}/errors`)
+      }>(`/api/v1/pipelines/${pipelineId}/jobs/${jobId}/errors?limit=100`)
     ).data;
   }
 

@@ -10,6 +10,7 @@ import { startCronTicker } from './cron-ticker.ts';
 import { startRuntime, type LocalRuntime } from './local-runtime.ts';
 import { USUAL_PORT } from './ports.ts';
 import { PROJECT_ROOT, workDir } from './project.ts';
+import { INTERRUPTED, onInterrupt } from './signals.ts';
 import { lockState } from './state-lock.ts';
 import { watchSources } from './source-watcher.ts';
 import { note, print, printFailure } from './terminal.ts';
@@ -69,8 +70,10 @@ async function resetState(stateDir: string): Promise<void> {
   unlock();
 }
 
-function announce(runtime: LocalRuntime): void {
+function announce(runtime: LocalRuntime, anyPort: boolean): void {
   const shown = relative(process.cwd(), runtime.stateDir);
+  if (anyPort && new URL(runtime.url).port !== String(USUAL_PORT))
+    note(`port ${USUAL_PORT} is taken: another is used`);
   print(`API      ${runtime.url}/api/v1`);
   print(`Console  ${runtime.url}/`);
   print(`State    ${shown.startsWith('..') || shown === '' ? runtime.stateDir : shown}`);
@@ -90,44 +93,48 @@ function reloader(runtime: LocalRuntime): () => void {
   };
 }
 
-/** One Ctrl-C can arrive several times: from the terminal and again from npm or a parent that passes it on. */
-const SAME_SIGNAL_MS = 1000;
-
-/** Resolves at the first signal; one sent later, by someone who is tired of waiting, ends the process at once. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let firstAt: number | undefined;
-    const onSignal = (): void => {
-      firstAt ??= Date.now();
-      if (Date.now() - firstAt > SAME_SIGNAL_MS) process.exit(130);
-      resolve();
-    };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  });
-}
-
 /** Runs until a signal; answers the exit code. */
 export async function dev(argv: readonly string[]): Promise<number> {
   const options = parseDevArguments(argv);
   const { root, host, stateDir } = options;
   // Listening before anything else starts: Ctrl-C during the start ends cleanly too.
-  const signalled = untilSignal();
+  let interrupted = false;
+  const signalled = new Promise<void>((done) =>
+    onInterrupt(() => {
+      interrupted = true;
+      done();
+    }),
+  );
   if (options.reset) await resetState(stateDir);
   const address =
     options.port === undefined ? { preferredPort: USUAL_PORT } : { port: options.port };
-  const runtime = await startRuntime({ stateDir, host, root, handlesSignals: true, ...address });
-  announce(runtime);
-  // Ctrl-C in a terminal ends workerd as well: a tick that is under way then fails, and that is no news.
-  let ending = false;
+  const starting = startRuntime({
+    stateDir,
+    host,
+    root,
+    handlesSignals: true,
+    isEnding: () => interrupted,
+    ...address,
+  });
+  const runtime = await starting.catch((error: unknown) => {
+    // Ctrl-C in a terminal also ends the workerd that is starting; that it did not start is then no failure.
+    if (interrupted) return null;
+    throw error;
+  });
+  if (runtime === null || interrupted) {
+    await runtime?.dispose();
+    return INTERRUPTED;
+  }
+  announce(runtime, options.port === undefined);
   const ticker = startCronTicker(
     () => runtime.runScheduled(),
     (error) => {
-      if (!ending) printFailure(error);
+      // Ctrl-C in a terminal ends workerd as well: a tick that is under way then fails, and that is no news.
+      if (!interrupted) printFailure(error);
     },
   );
   const watcher = watchSources(root, reloader(runtime));
   await signalled;
-  ending = true;
   watcher.close();
   ticker.close();
   await runtime.dispose();

@@ -53,6 +53,8 @@ export type RuntimeOptions = {
   root?: string;
   /** The caller handles SIGINT and SIGTERM. Otherwise either ends this process and workerd, as Miniflare does it. */
   handlesSignals?: boolean;
+  /** Whether the caller is about to end it: workerd may then end as well, and nothing is said about that. */
+  isEnding?: () => boolean;
   /** What the Worker logs. Default: warnings and errors go to stderr. */
   onLog?: (level: string, message: string) => void;
 };
@@ -254,7 +256,7 @@ export async function startRuntime(options: RuntimeOptions): Promise<LocalRuntim
       port,
       stateDir,
       files,
-      log: new RevivalLog(),
+      log: new RevivalLog(options.isEnding),
     });
     let ended: Promise<void> | undefined;
     const end = async (): Promise<void> => {

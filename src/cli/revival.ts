@@ -15,11 +15,15 @@ export class RevivalLog extends Log {
   /** Set once the runtime runs; before, a failure to start is the caller's to explain. */
   onRestartFailed: (() => void) | null = null;
 
-  constructor() {
+  readonly #isEnding: () => boolean;
+
+  constructor(isEnding: () => boolean = () => false) {
     super(LogLevel.ERROR);
+    this.#isEnding = isEnding;
   }
 
   override error(message: Error): void {
+    if (this.#isEnding()) return;
     const failed = (message as Error & { code?: unknown }).code === RESTART_FAILED;
     if (failed && this.onRestartFailed !== null) this.onRestartFailed();
     else super.error(message);

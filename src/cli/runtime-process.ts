@@ -8,6 +8,7 @@ import { EngineError, type ErrorReport } from '../base/errors.ts';
 import { serveLocalFiles } from './local-files-server.ts';
 import type { RuntimeOptions } from './local-runtime.ts';
 import { isAlive, killAndWait, workerdProcesses } from './processes.ts';
+import { releaseLockOf } from './state-lock.ts';
 import type { ChildOptions, FromChild, ToChild } from './runtime-child.ts';
 import { note } from './terminal.ts';
 
@@ -86,6 +87,24 @@ function scheduledCaller(child: ChildProcess): () => Promise<void> {
   };
 }
 
+/** When this process ends in a hurry, the group must not go on writing: what cleans up afterwards relies on it. */
+function endWithThisProcess(child: ChildProcess, stateDir: string): void {
+  const end = (): void => {
+    const { pid } = child;
+    if (pid === undefined) return;
+    for (const id of [-pid, ...workerdProcesses(stateDir)]) {
+      try {
+        process.kill(id, 'SIGKILL');
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    releaseLockOf(pid, stateDir);
+  };
+  process.on('exit', end);
+  child.once('exit', () => process.off('exit', end));
+}
+
 /** startRuntime in another process. Takes the same options; local files stay reachable across a kill of the child. */
 export async function spawnRuntime(options: RuntimeOptions): Promise<RuntimeProcess> {
   const stateDir = resolve(options.stateDir);
@@ -103,6 +122,7 @@ export async function spawnRuntime(options: RuntimeOptions): Promise<RuntimeProc
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  endWithThisProcess(child, stateDir);
   void exited.then(() => files?.close());
   const report = onLog ?? logToStderr;
   child.on('message', (message: FromChild) => {

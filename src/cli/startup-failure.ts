@@ -14,7 +14,7 @@ export const WAYS_OUT = [
 
 /** How the failure shows when the program itself cannot run, as against a Worker that it refuses. */
 const CANNOT_RUN =
-  /GLIBC|GLIBCXX|error while loading shared libraries|dyld|symbol not found|ENOENT|EACCES|ENOEXEC|EPIPE|EBADMACHO|Illegal instruction|cannot execute|not a valid Win32|UNKNOWN/i;
+  /GLIBC|GLIBCXX|error while loading shared libraries|dyld|symbol not found|ENOEXEC|EBADMACHO|Illegal instruction|cannot execute|not a valid Win32/i;
 
 /** Lines of a thrown error that say something, without stack frames and without workerd's JSON clothing. */
 function essence(text: string): string {
@@ -51,8 +51,8 @@ export function explainStartupFailure(thrown: unknown, host: string, port: numbe
     );
   }
   const detail = essence(message);
-  if (code !== 'ERR_RUNTIME_FAILURE' || CANNOT_RUN.test(message)) {
-    const reason = detail === '' ? {} : { detail };
+  const reason = detail === '' ? {} : { detail };
+  if (CANNOT_RUN.test(message)) {
     return new EngineError(
       'RUNTIME_FAILED',
       'the local runtime (workerd) cannot start on this machine',
@@ -60,10 +60,14 @@ export function explainStartupFailure(thrown: unknown, host: string, port: numbe
       thrown,
     );
   }
+  const said =
+    code === 'ERR_RUNTIME_FAILURE' && detail !== ''
+      ? 'the local runtime (workerd) refuses the Worker'
+      : 'the local runtime (workerd) ended while it started';
   return new EngineError(
     'RUNTIME_FAILED',
-    'the local runtime (workerd) refuses the Worker',
-    { detail, hint: '`npm run doctor` checks the installation.' },
+    said,
+    { ...reason, hint: '`npm run doctor` checks the installation.' },
     thrown,
   );
 }

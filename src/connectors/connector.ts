@@ -31,7 +31,8 @@ export type ReadResult =
   /** `bytes`: whole NDJSON rows, the first has offset `firstOffset`; zero rows when nothing came. */
   | { tag: 'log'; firstOffset: number; rows: number; bytes: Uint8Array; endOffset: number }
   | { tag: 'object'; bytes: Uint8Array; size: number }
-  | { tag: 'missing'; path: string }
+  /** `detail`: where it was looked for. */
+  | { tag: 'missing'; path: string; detail?: string }
   | { tag: 'failed'; report: ErrorReport };
 
 export type SourceStep =

@@ -23,6 +23,45 @@ import { type Scope, quoteName } from './scope.ts';
 
 type Key = { expr: Expr; name: string };
 
+/** Windows over rows that have no event time of their own differ from run to run: their author should know. */
+function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): void {
+  switch (input.tag) {
+    case 'scan': {
+      // Generated rows bring their own.
+      if (input.watermark !== null || input.generated) return;
+      const times = input.schema.filter(({ type }) => type.tag === 'timestamp');
+      const column = times[0]?.name;
+      diagnostics.warn(
+        'MISSING_WATERMARK',
+        `"${input.table}" has no WATERMARK FOR: rows fall into windows by the time they arrive`,
+        span,
+        {
+          detail:
+            'The result then depends on when rows come, and is another one if they are read again.',
+          hint:
+            times.length === 0
+              ? 'give the table a TIMESTAMP column and WATERMARK FOR it'
+              : `its TIMESTAMP columns: ${times.map(({ name }) => name).join(', ')}`,
+          ...(column === undefined
+            ? {}
+            : {
+                suggestion: `WATERMARK FOR ${quoteName(column)} AS ${quoteName(column)} - interval '5 seconds'`,
+              }),
+        },
+      );
+      return;
+    }
+    case 'union':
+      for (const each of input.inputs) warnOfArrival(each, span, diagnostics);
+      return;
+    case 'project':
+    case 'filter':
+      return warnOfArrival(input.input, span, diagnostics);
+    case 'window-aggregate':
+    case 'updating-aggregate':
+  }
+}
+
 export class Grouping {
   readonly #context: ExpressionContext;
   readonly #scope: Scope;
@@ -160,6 +199,7 @@ export class Grouping {
       );
       return null;
     }
+    if (this.#windowColumn === null) warnOfArrival(input, source.span, this.#diagnostics);
     return makeWindowAggregate(input, this.#window, grouped, fields);
   }
 

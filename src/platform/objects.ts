@@ -38,14 +38,21 @@ export async function readObject(
   if (env.LOCAL_FILES !== undefined)
     return await readLocalFile(env.LOCAL_FILES, path, offset, length);
   const head = await withRetry(() => env.BUCKET.head(path));
-  if (head === null) return { tag: 'missing', path };
+  if (head === null) return missingObject(path);
   if (offset >= head.size) return { tag: 'object', bytes: new Uint8Array(0), size: head.size };
   const object = await withRetry(() =>
     env.BUCKET.get(path, { range: { offset, length: Math.min(length, head.size - offset) } }),
   );
-  if (object === null) return { tag: 'missing', path };
+  if (object === null) return missingObject(path);
   return { tag: 'object', bytes: new Uint8Array(await object.arrayBuffer()), size: head.size };
 }
+
+const missingObject = (path: string): ReadResult => ({
+  tag: 'missing',
+  path,
+  detail:
+    'The R2 bucket was searched for an object of this key; files of a machine are read by thalweg run only.',
+});
 
 async function readLocalFile(
   files: Fetcher,
@@ -56,8 +63,7 @@ async function readLocalFile(
   const url = `http://files/?path=${encodeURIComponent(path)}&offset=${offset}&length=${length}`;
   const response = await withRetry(() => files.fetch(url));
   if (response.status === 404) {
-    await response.body?.cancel();
-    return { tag: 'missing', path };
+    return { tag: 'missing', path, detail: await response.text() };
   }
   if (!response.ok)
     throw new EngineError('SOURCE_FAILED', `cannot read ${path}: ${await response.text()}`);

@@ -12,10 +12,17 @@ const WIDTH_MAX = 120;
  *         |          ^^^^
  *       hint: …
  *       try: FROM
+ *
+ * @param where  'excerpt': the first line leaves the place out, for callers that have said it
  */
-export function formatReport(text: string, report: ErrorReport): string {
+export function formatReport(
+  text: string,
+  report: ErrorReport,
+  where: 'everywhere' | 'excerpt' = 'everywhere',
+): string {
   const { span } = report;
-  const place = span === undefined ? '' : ` at ${span.start.line}:${span.start.column}`;
+  const place =
+    span === undefined || where === 'excerpt' ? '' : ` at ${span.start.line}:${span.start.column}`;
   const lines = [`${report.code}${place}: ${report.message}`];
   if (span !== undefined)
     lines.push(...excerptLines(text, span.start.line, span.start.column, endColumn(span)));

@@ -89,7 +89,6 @@ describe('why the runtime did not start', () => {
     explainStartupFailure(Object.assign(new Error(message), { code }), '127.0.0.1', 8787);
 
   test.each([
-    ['a broken pipe', 'write EPIPE', 'EPIPE'],
     [
       'a missing library',
       'Runtime stderr:\nerror while loading shared libraries: libc++.so.1',
@@ -105,6 +104,17 @@ describe('why the runtime did not start', () => {
     expect(report.message).toContain('cannot start on this machine');
     expect(report.detail).toBe(message.replace('Runtime stderr:\n', ''));
     expect(report.hint).toContain('docker run');
+  });
+
+  test('a workerd that just ended is no reason to speak of another machine', () => {
+    for (const [message, code] of [
+      ['write EPIPE', 'EPIPE'],
+      ['Attempted to use poisoned stub', 'ERR_RUNTIME_FAILURE'],
+    ] as const) {
+      const { report } = failure(message, code);
+      expect(report.detail).toBe(message);
+      expect(report.hint).toContain('npm run doctor');
+    }
   });
 
   test('a refused Worker says what workerd said, out of its JSON', () => {

@@ -235,6 +235,54 @@ describe('sinks', () => {
   });
 });
 
+describe('a sink over what the program reads', () => {
+  const io = (source: string, sink: string): string =>
+    `CREATE TABLE i (a INT) WITH (connector = 'single_file', path = '${source}', format = 'json', type = 'source');\nCREATE TABLE o WITH (connector = 'single_file', path = '${sink}', format = 'json', type = 'sink');\nINSERT INTO o SELECT a FROM i;`;
+
+  test.each([
+    ['a.json', 'a.json'],
+    ['data/a.json', './data//a.json'],
+  ])('is refused at its path: %s and %s', (source, sink) => {
+    expect(only(io(source, sink))).toMatchObject({
+      code: 'INVALID_SINK',
+      message: `"o" would overwrite '${sink}', which "i" reads`,
+      span: { start: { line: 2 } },
+    });
+  });
+
+  test('of another path is not', () => {
+    expect(plan(io('a.json', 'b/a.json')).errors).toEqual([]);
+  });
+});
+
+describe('windows by the time of arrival', () => {
+  const U = "CREATE TABLE u (at TIMESTAMP, k TEXT) WITH (connector = 'http');\n";
+
+  test.each([
+    "SELECT k, count(*) AS n FROM u GROUP BY k, tumble(interval '1 minute');",
+    "SELECT count(*) AS n FROM (SELECT k FROM u WHERE k > 'a' UNION ALL SELECT k FROM t) GROUP BY tumble(interval '1 minute');",
+  ])('are warned of, with the columns that could be the event time: %s', (query) => {
+    const { errors, warnings } = plan(T + U + query);
+    expect(errors).toEqual([]);
+    expect(warnings).toMatchObject([
+      {
+        code: 'MISSING_WATERMARK',
+        message: expect.stringContaining('"u"') as string,
+        suggestion: "WATERMARK FOR at AS at - interval '5 seconds'",
+      },
+    ]);
+  });
+
+  test('are not warned of where the table has a watermark, and rows without windows neither', () => {
+    for (const query of [
+      "SELECT count(*) AS n FROM t GROUP BY tumble(interval '1 minute');",
+      'SELECT k, count(*) AS n FROM u GROUP BY k;',
+      "CREATE TABLE i WITH (connector = 'impulse', event_rate = 1); SELECT count(*) AS n FROM i GROUP BY tumble(interval '1 minute');",
+    ])
+      expect(plan(T + U + query).warnings).toEqual([]);
+  });
+});
+
 test('a program of tables only has no query, and an empty one neither', () => {
   expect(only(T).code).toBe('NO_QUERY');
   expect(only('').code).toBe('NO_QUERY');

@@ -178,7 +178,11 @@ export class ObjectSource implements Source {
     this.#reading = false;
     if (result.tag === 'failed') this.#failed = result.report;
     else if (result.tag === 'object') this.#take(result.bytes, result.size);
-    else this.#failed = missingReport(this.#path);
+    else
+      this.#failed = missingReport(
+        this.#path,
+        result.tag === 'missing' ? result.detail : undefined,
+      );
   }
 
   #take(bytes: Uint8Array, size: number): void {
@@ -220,7 +224,8 @@ function countLines(bytes: Uint8Array, from: number, to: number): number {
   return lines;
 }
 
-const missingReport = (path: string): ErrorReport =>
+const missingReport = (path: string, detail?: string): ErrorReport =>
   new EngineError('SOURCE_MISSING', `there is no ${path}`, {
+    ...(detail === undefined ? {} : { detail }),
     hint: 'Check the option path of the table.',
   }).report;
