@@ -1,11 +1,14 @@
 /** The audit and the lineage of a real run of the step machines, as the API tells them. */
 import { createHash } from 'node:crypto';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { driveSync } from '../../src/lineage/drive.ts';
 import { readLineage } from '../../src/lineage/read.ts';
 import { bucketOf, clusterOf, FILES, verdictOn } from '../audit/world.ts';
 import { PATHS } from '../harness/cluster/bucket.ts';
 import { EVENTS, World, type Json } from './world.ts';
+
+// Whole runs of a cluster: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -2,9 +2,12 @@
  * docs/audit.md says how to check a bucket without our code. This does what it says, step by step, knowing the format
  * from that page alone: nothing of `src` is used but the run that makes the bucket.
  */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { MemoryObjectStore } from '../harness/memory-object-store.ts';
 import { bucketOf, clusterOf, FILES, linesOf } from './world.ts';
+
+// Whole runs of a cluster: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 type Json = ReturnType<typeof JSON.parse>;
 

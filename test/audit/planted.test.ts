@@ -2,7 +2,7 @@
  * Corruptions planted into the bucket of a real run, one each: verification has to say what is wrong and where, and
  * nothing else. Some are planted with all hashes made right again, as a bug in the writer would.
  */
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { must } from '../../src/base/assert.ts';
 import type { FindingCode } from '../../src/audit/findings.ts';
 import {
@@ -16,6 +16,9 @@ import type { CheckpointManifest, EpochRecord, InputRange } from '../../src/line
 import { PATHS } from '../harness/cluster/bucket.ts';
 import { MemoryObjectStore } from '../harness/memory-object-store.ts';
 import { bucketOf, clusterOf, FILES, put, verdictOn } from './world.ts';
+
+// Whole runs of a cluster: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The bucket under attack. */
 class Victim {

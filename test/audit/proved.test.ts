@@ -1,10 +1,13 @@
 /** What the production step machines leave in the bucket is proved, whatever happened on the way. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { StreamHash } from '../../src/lineage/stream-hash.ts';
 import { checkpointManifestCodec } from '../../src/lineage/codec.ts';
 import type { CheckpointManifest } from '../../src/lineage/types.ts';
 import type { SimulatedCluster } from '../harness/cluster.ts';
 import { bucketOf, clusterOf, FILES, GENERATED, linesOf, put, verdictOn } from './world.ts';
+
+// Whole runs of a cluster: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The canonical manifests in the order of their epochs. */
 function manifestsOf(cluster: SimulatedCluster): CheckpointManifest[] {
@@ -67,7 +70,6 @@ test('a run without faults is proved, and its input ranges hash to the bytes of 
 
 test.each(['a', 'b', 'c', 'd', 'e', 'f'])(
   'a run with crashes and split brains is proved (seed %s)',
-  { timeout: 30_000 },
   (seed) => {
     const cluster = clusterOf(FILES, seed, {
       readBytesMax: 2_000,

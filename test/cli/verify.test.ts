@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   type ObjectReader,
   parseVerifyArguments,
@@ -7,6 +7,9 @@ import {
 } from '../../src/cli/verify.ts';
 import { bucketOf, clusterOf, FILES, put } from '../audit/world.ts';
 import { MemoryObjectStore } from '../harness/memory-object-store.ts';
+
+// Whole runs of a cluster: a busy machine takes its time.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const PAGE = 5;
 
