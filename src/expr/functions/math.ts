@@ -202,6 +202,12 @@ const wholeOf: ScalarFunction['result'] = (args) => {
   return decimalType(Math.min(38, precision - scale + 1), 0);
 };
 
+/** Rounding up may carry into a new place: 99.9 to 100.0. */
+const oneMoreDigit: ScalarFunction['result'] = (args) => {
+  const { precision, scale } = args[0] as DecimalType;
+  return decimalType(Math.min(38, precision + 1), scale);
+};
+
 function fn(
   name: string,
   type: SqlType,
@@ -345,7 +351,7 @@ export const MATH: readonly ScalarFunction[] = [
     'the number rounded to n places, halves away from zero',
     { args: ['2.345', '2'], gives: '2.350' },
     roundDecimals,
-    { id: 'round-to:decimal', args: ['decimal', 'int64'] },
+    { id: 'round-to:decimal', args: ['decimal', 'int64'], result: oneMoreDigit },
   ),
   ...FLOAT_ONLY,
   ...['power', 'pow'].map((name) =>
