@@ -148,7 +148,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 /** Deleted when the process ends, however it does: only SIGKILL leaves it behind. */
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'thalweg-run-'));
-  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 10 }));
   return directory;
 }
 

@@ -101,7 +101,8 @@ function endWithThisProcess(child: ChildProcess, stateDir: string): void {
     }
     releaseLockOf(pid, stateDir);
   };
-  process.on('exit', end);
+  // First of all listeners: others clean up where the group was writing.
+  process.prependListener('exit', end);
   child.once('exit', () => process.off('exit', end));
 }
 
