@@ -51,7 +51,23 @@ export function open(step: Step): void {
 export function onOpened(step: Step, outcome: OpenOutcome): void {
   if (outcome.tag === 'fenced') return end(step, { tag: 'fenced' });
   if (outcome.tag !== 'opened') return fail(step, outcome.report);
+  const stranger = strangerOf(specOf(step), outcome.tip);
+  if (stranger !== null) {
+    return failWith(
+      step,
+      'LINEAGE_BROKEN',
+      `epoch ${outcome.tip.epoch} holds state of operator ${stranger}, which the plan does not have`,
+      'nothing was changed; restart the pipeline without state, or create a new one for the new query',
+    );
+  }
   setTip(step, outcome.tip);
+}
+
+/** An operator whose state nobody would take over, null for none: it would be forgotten without a word. */
+function strangerOf(spec: GenerationSpec, tip: Tip): string | null {
+  if (resetDue(spec, tip)) return null;
+  const known = new Set(spec.graph.operators.map((operator) => operator.id));
+  return tip.manifest?.files.find((file) => !known.has(file.operator))?.operator ?? null;
 }
 
 /** Makes `tip` the tip and its epoch the one people see. */

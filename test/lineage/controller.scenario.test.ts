@@ -39,7 +39,9 @@ test.each(['before', 'after'] as const)(
         generation: 1,
         failure: null,
       });
-      expect(leader.stops.every(({ mode, nonce }) => mode === 'checkpoint' && nonce === 's1')).toBe(true);
+      expect(leader.stops.every(({ mode, nonce }) => mode === 'checkpoint' && nonce === 's1')).toBe(
+        true,
+      );
       expect(leader.status.outcome).toMatchObject({ tag: 'stopped' });
       if (!dead) break;
       expect(deadly).toBeLessThan(100);
@@ -95,7 +97,13 @@ test.each(Object.entries(STATES))(
   async (_, before) => {
     const ending = async (world: ControllerWorld): Promise<unknown> => {
       const { state, generation, restarts, restartDone } = await world.job();
-      return { state, generation, restarts, restartDone, leaders: [...world.leaders.keys()].toSorted() };
+      return {
+        state,
+        generation,
+        restarts,
+        restartDone,
+        leaders: [...world.leaders.keys()].toSorted(),
+      };
     };
     const alone = new ControllerWorld();
     await alone.create();

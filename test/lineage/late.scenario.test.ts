@@ -27,9 +27,7 @@ test("scenario 7: a controller's allocation that lands after the next generation
   const bench = new Bench();
   bench.allocate(0);
   bench.leader(1, 2).finish();
-  const late = bench.start(
-    allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'late' }, 1),
-  );
+  const late = bench.start(allocateGeneration({ paths: PATHS, nowMs: 0, writeId: 'late' }, 1));
   late.stepTo(isCurrentPut).step('delay');
   bench.allocate(1);
   const second = bench.leader(2, 4, { keep: 1 }).finish();
@@ -228,7 +226,9 @@ test('scenario 27: what an orphan staged in the lineage is referenced by nothing
   const bench = new Bench();
   bench.allocate(0);
   bench.leader(1, 2).stepTo(isRecordPut(3));
-  const orphans = bench.store.keys().filter((key) => PATHS.parse(key)?.tag !== 'record' && key.includes('/0000000003/'));
+  const orphans = bench.store
+    .keys()
+    .filter((key) => PATHS.parse(key)?.tag !== 'record' && key.includes('/0000000003/'));
   expect(orphans.length).toBe(2);
   bench.allocate(1);
   const end = bench.leader(2, 4, { keep: 1 }).finish();

@@ -11,7 +11,9 @@ function titles(): string[] {
   for (const entry of readdirSync(TESTS, { recursive: true, encoding: 'utf8' })) {
     if (!entry.endsWith('.ts') || entry.endsWith('scenarios-index.test.ts')) continue;
     const text = readFileSync(join(TESTS, entry), 'utf8');
-    for (const [, title = ''] of text.matchAll(/^\s*(?:(?:test|it|describe)(?:\.each)?\(|\]?\)?\(|\[)?\s*['"`]((?:scenario )?\d+[a-d]?(?:,| and|:).*|crash point \d+.*)/gm))
+    for (const [, title = ''] of text.matchAll(
+      /^\s*(?:(?:test|it|describe)(?:\.each)?\(|\]?\)?\(|\[)?\s*['"`]((?:scenario )?\d+[a-d]?(?:,| and|:).*|crash point \d+.*)/gm,
+    ))
       found.push(title);
   }
   return found;
@@ -25,14 +27,20 @@ function numbersOf(title: string): number[] {
 
 test('scenarios 1 to 50 are tests', () => {
   const named = new Set(titles().flatMap(numbersOf));
-  const missing = Array.from({ length: 50 }, (_, index) => index + 1).filter((each) => !named.has(each));
+  const missing = Array.from({ length: 50 }, (_, index) => index + 1).filter(
+    (each) => !named.has(each),
+  );
   expect(missing).toEqual([]);
 });
 
 test('the crash points of the leader are tests', () => {
   const named = new Set(
-    titles().flatMap((title) => [...title.matchAll(/^crash point (\d+)/g)].map(([, each]) => Number(each))),
+    titles().flatMap((title) =>
+      [...title.matchAll(/^crash point (\d+)/g)].map(([, each]) => Number(each)),
+    ),
   );
   // The list has no fifth.
-  expect([...named].toSorted((left, right) => left - right)).toEqual([1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12]);
+  expect([...named].toSorted((left, right) => left - right)).toEqual([
+    1, 2, 3, 4, 6, 7, 8, 9, 10, 11, 12,
+  ]);
 });

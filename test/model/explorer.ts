@@ -135,7 +135,11 @@ export class Explorer {
       const applied = this.#buckets.apply(state.bucket, op);
       if (applied.bucket === state.bucket) continue;
       const memory = this.#oracle.decay(state.memory, epoch);
-      this.#add(() => `storage loses the record of epoch ${epoch}`, { ...state, bucket: applied.bucket, memory });
+      this.#add(() => `storage loses the record of epoch ${epoch}`, {
+        ...state,
+        bucket: applied.bucket,
+        memory,
+      });
     }
   }
 

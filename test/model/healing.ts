@@ -71,9 +71,13 @@ export class Healing {
     // Nobody has acquired yet: it is not a loser but the first.
     const { generation, me } = plan.plan;
     if (current.generation < generation) return;
-    if (current.generation === generation && (current.incarnation?.startNo ?? 0) < me.startNo) return;
+    if (current.generation === generation && (current.incarnation?.startNo ?? 0) < me.startNo)
+      return;
     const requests = this.#requestsToEnd(position, bucket, 0);
-    demand(requests <= LOSING_REQUESTS_MAX, `L2: ${plan.name} goes on for ${requests} requests after it was replaced`);
+    demand(
+      requests <= LOSING_REQUESTS_MAX,
+      `L2: ${plan.name} goes on for ${requests} requests after it was replaced`,
+    );
     this.losingMax = Math.max(this.losingMax, requests);
   }
 
@@ -81,7 +85,10 @@ export class Healing {
     const { intent, state } = this.#actors.position(position);
     if (intent.tag === 'ended' || intent.tag === 'threw') {
       const done = state.phase === 'fenced' || state.phase === 'write';
-      demand(done || intent.tag === 'threw', `L2: a replaced leader ends as ${state.phase} ${state.note}`);
+      demand(
+        done || intent.tag === 'threw',
+        `L2: a replaced leader ends as ${state.phase} ${state.note}`,
+      );
       return 0;
     }
     if (depth > LOSING_REQUESTS_MAX) return 1;
@@ -108,7 +115,13 @@ export class Healing {
       const parts: string[] = [String(objects.get(PATHS.current))];
       for (const [key, body] of objects) {
         const name = PATHS.parse(key);
-        if (name === null || name.tag === 'current' || name.tag === 'generation' || name.tag === 'file') continue;
+        if (
+          name === null ||
+          name.tag === 'current' ||
+          name.tag === 'generation' ||
+          name.tag === 'file'
+        )
+          continue;
         // Manifests and markers of all retained epochs: more than the tip's, so that no adoption is missed.
         if (name.epoch >= floor) parts.push(`${key}=${body}`);
       }
@@ -153,14 +166,20 @@ export class Healing {
         at.memory = this.#oracle.watchSink(at.memory, work.call, this.#programs.takes);
         state = work.then;
       }
-      demand(at.requests <= HEALING_REQUESTS_MAX, `L1: a new generation has not recovered after ${at.requests} requests`);
+      demand(
+        at.requests <= HEALING_REQUESTS_MAX,
+        `L1: a new generation has not recovered after ${at.requests} requests`,
+      );
     }
     demand(
       state.phase === 'write' && state.published === EPOCHS_AFTER,
       `L3: a new generation ends as ${state.phase} ${state.note}`,
     );
     const { canonical, lastEpoch, rows } = this.#oracle.memory(at.memory);
-    demand(canonical.length === before + 1 + EPOCHS_AFTER, `L1: epoch ${before} became ${canonical.length}`);
+    demand(
+      canonical.length === before + 1 + EPOCHS_AFTER,
+      `L1: epoch ${before} became ${canonical.length}`,
+    );
     const data = canonical.filter((each) => each.kind === 'data');
     demand(
       lastEpoch === data.at(-1)?.epoch && rows === data.length,

@@ -45,7 +45,10 @@ const RUNS: [string, Exploration][] = [
     'a leader, its later start and its successor, one late request',
     { actors: resumed, losses: 0, delays: 1 },
   ],
-  ['two controllers that race, one lost and one late request', { actors: racing, losses: 1, delays: 1 }],
+  [
+    'two controllers that race, one lost and one late request',
+    { actors: racing, losses: 1, delays: 1 },
+  ],
   [
     'two generations while storage loses a record that is not the newest',
     { actors: generations([2, 2], { keep: 1 }), losses: 0, delays: 0, decay: true },
@@ -65,10 +68,7 @@ const LARGE: [string, Exploration][] = [
     'three generations of two epochs, keep 0, one lost request',
     { actors: generations([2, 2, 2], { keep: 0 }), losses: 1, delays: 0 },
   ],
-  [
-    'four generations of one epoch',
-    { actors: generations([1, 1, 1, 1]), losses: 0, delays: 0 },
-  ],
+  ['four generations of one epoch', { actors: generations([1, 1, 1, 1]), losses: 0, delays: 0 }],
 ];
 
 const large = process.env['MODEL_LARGE'] !== undefined;

@@ -206,7 +206,10 @@ export class MachineExplorer {
       ],
     };
     const woken = this.#wake({ ...state, bucket, memory, world }, generation);
-    return this.#feed(woken, this.#newest(woken.world), { tag: 'start', spec: this.#spec(generation) });
+    return this.#feed(woken, this.#newest(woken.world), {
+      tag: 'start',
+      spec: this.#spec(generation),
+    });
   }
 
   #spec(generation: number): GenerationSpec {
@@ -314,7 +317,10 @@ export class MachineExplorer {
   ): State {
     const { world } = state;
     const old = world.hosts[generation - 1] as ModelHost[];
-    const hosts = world.hosts.with(generation - 1, old.with(index, change(old[index] as ModelHost)));
+    const hosts = world.hosts.with(
+      generation - 1,
+      old.with(index, change(old[index] as ModelHost)),
+    );
     return { ...state, world: { ...world, hosts } };
   }
 
@@ -366,7 +372,8 @@ export class MachineExplorer {
       const op = this.#machines.request(instance, at);
       const request = this.#buckets.op(op);
       this.#oracle.watchIntent(request, me.nonce);
-      const text = (): string => `${me.nonce}: ${request.op} ${'key' in request ? request.key : ''}`;
+      const text = (): string =>
+        `${me.nonce}: ${request.op} ${'key' in request ? request.key : ''}`;
       const applied = this.#buckets.apply(state.bucket, op);
       const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
       const after = { ...state, bucket: applied.bucket, memory };
@@ -453,10 +460,12 @@ export class MachineExplorer {
     const applied = this.#buckets.apply(state.bucket, op);
     const memory = this.#oracle.watch(state.memory, request, state.bucket, applied.bucket);
     const flights = state.flights.toSpliced(index, 1);
-    this.#move(
-      () => `late: ${request.op} ${'key' in request ? request.key : ''}`,
-      { ...state, flights, memory, bucket: applied.bucket },
-    );
+    this.#move(() => `late: ${request.op} ${'key' in request ? request.key : ''}`, {
+      ...state,
+      flights,
+      memory,
+      bucket: applied.bucket,
+    });
   }
 
   /** Nothing else can happen: time passes until the newest leader's next deadline. */
@@ -465,7 +474,9 @@ export class MachineExplorer {
     const { activity } = this.#leader(state.world, slot);
     if (activity.tag === 'none') return;
     const atMs =
-      activity.tag === 'storing' ? (activity.retryAtMs ?? activity.deadlineMs) : activity.deadlineMs;
+      activity.tag === 'storing'
+        ? (activity.retryAtMs ?? activity.deadlineMs)
+        : activity.deadlineMs;
     this.#move(
       () => `the deadline of ${activity.tag} passes`,
       this.#feed(state, slot, { tag: 'tick' }, atMs),
@@ -551,11 +562,15 @@ export class MachineExplorer {
     this.outcomes.add(outcome.tag === 'failed' ? `failed ${outcome.report.code}` : outcome.tag);
     if (outcome.tag === 'failed') {
       const { code } = outcome.report;
-      demand(code !== 'LINEAGE_BROKEN' && code !== 'INTERNAL', `${code}: ${outcome.report.message}`);
+      demand(
+        code !== 'LINEAGE_BROKEN' && code !== 'INTERNAL',
+        `${code}: ${outcome.report.message}`,
+      );
     }
     if (outcome.tag !== 'stopped' && outcome.tag !== 'finished') return;
     const { canonical, lastEpoch, targets } = this.#oracle.memory(state.memory);
-    if (outcome.tag === 'stopped' && this.#leader(state.world, slot).stop?.mode === 'immediate') return;
+    if (outcome.tag === 'stopped' && this.#leader(state.world, slot).stop?.mode === 'immediate')
+      return;
     const open = canonical.find(
       (each) => each.needsCommit && each.epoch > lastEpoch && each.epoch <= outcome.epoch,
     );
@@ -581,7 +596,8 @@ export class MachineExplorer {
     demand(outcome?.tag !== 'failed' || costly, `L1: the newest generation fails`);
     const last = world.hosts.at(-1) ?? [];
     demand(
-      outcome?.tag !== 'finished' || last.every((host) => host.phase === 'empty' || drained(host, this.#options.rows)),
+      outcome?.tag !== 'finished' ||
+        last.every((host) => host.phase === 'empty' || drained(host, this.#options.rows)),
       'L1: finished before the input has ended',
     );
   }

@@ -96,9 +96,7 @@ export function obey(
         offsets.push([partition, known.get(partition) ?? 0]);
       const fresh = { ...emptyHost(host.incarnation), mail: host.mail, offsets, leader, ledBy };
       const next: ModelHost = { ...fresh, phase: 'ready' };
-      return accept(next, [
-        { tag: 'deployed', drained: drained(next, rows), answers: sequence },
-      ]);
+      return accept(next, [{ tag: 'deployed', drained: drained(next, rows), answers: sequence }]);
     }
     case 'adopt':
       return accept({ ...host, leader, ledBy }, [
@@ -138,8 +136,17 @@ function cut(
   const staged = cuts.flatMap((each) => each.rows);
   const subtask = offsets[0]?.[0] ?? 0;
   const items: SinkItem[] =
-    staged.length === 0 ? [] : SINKS.map((sink) => ({ sink, subtask, index: 0, payload: staged.map((row): number[] => [...row]) }));
-  const broadcast: BroadcastState[] = [{ operator: 'source', table: 'offsets', subtask, value: offsets }];
+    staged.length === 0
+      ? []
+      : SINKS.map((sink) => ({
+          sink,
+          subtask,
+          index: 0,
+          payload: staged.map((row): number[] => [...row]),
+        }));
+  const broadcast: BroadcastState[] = [
+    { operator: 'source', table: 'offsets', subtask, value: offsets },
+  ];
   const times = { alignMs: 0, snapshotMs: 0, uploadMs: 0 };
   const report: HostReport = {
     tag: 'checkpointed',

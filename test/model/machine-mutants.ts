@@ -13,9 +13,15 @@ import { MACHINE, workflowOf } from './machine.ts';
 import type { MachinePrograms } from './machine.ts';
 
 type Stepped = ReturnType<typeof stepLeader>;
-export type MachineMutant = { programs: MachinePrograms; bounds: MachineExploration; breaks: RegExp };
+export type MachineMutant = {
+  programs: MachinePrograms;
+  bounds: MachineExploration;
+  breaks: RegExp;
+};
 
-function stepping(change: (stepped: Stepped, event: LeaderEvent, before: LeaderState) => Stepped): MachinePrograms {
+function stepping(
+  change: (stepped: Stepped, event: LeaderEvent, before: LeaderState) => Stepped,
+): MachinePrograms {
   return {
     ...MACHINE,
     step: (state, event) => change(stepLeader(state, event), event, state),
@@ -44,7 +50,9 @@ const both: MachineExploration = { parallelism: [2, 2], rows: 1, keep: 5, faults
 export const MACHINE_MUTANTS: Record<string, MachineMutant> = {
   'the marker waits for the first acknowledgement only': {
     programs: stepping((stepped, event) =>
-      event.tag === 'report' && event.envelope.report.tag === 'committed' ? marked(stepped) : stepped,
+      event.tag === 'report' && event.envelope.report.tag === 'committed'
+        ? marked(stepped)
+        : stepped,
     ),
     bounds: { ...both, parallelism: [2] },
     breaks: /^I4/,
@@ -61,7 +69,10 @@ export const MACHINE_MUTANTS: Record<string, MachineMutant> = {
       const { state } = stepped;
       if (event.tag !== 'stop' || state.activity.tag !== 'committing') return stepped;
       const outcome = { tag: 'stopped', epoch: state.epoch } as const;
-      return { ...stepped, state: { ...state, phase: 'ended', outcome, activity: { tag: 'none' } } };
+      return {
+        ...stepped,
+        state: { ...state, phase: 'ended', outcome, activity: { tag: 'none' } },
+      };
     }),
     bounds: { ...both, faults: { stops: 1 }, stopModes: ['checkpoint'] },
     breaks: /^I4/,
@@ -71,7 +82,8 @@ export const MACHINE_MUTANTS: Record<string, MachineMutant> = {
     programs: stepping(({ state, effects }) => ({
       state,
       effects: effects.flatMap((effect) => {
-        if (effect.tag !== 'send' || effect.envelope.command.tag !== 'commit' || state.begun) return [effect];
+        if (effect.tag !== 'send' || effect.envelope.command.tag !== 'commit' || state.begun)
+          return [effect];
         const command = { tag: 'begin' } as const;
         return [{ ...effect, envelope: { ...effect.envelope, command } }, effect];
       }),

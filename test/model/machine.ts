@@ -60,7 +60,11 @@ export function* workflowOf(
   }
 }
 
-export const MACHINE: MachinePrograms = { workflow: workflowOf, step: stepLeader, hosts: HOST_RULES };
+export const MACHINE: MachinePrograms = {
+  workflow: workflowOf,
+  step: stepLeader,
+  hosts: HOST_RULES,
+};
 
 /** Where a workflow stands: a request, or its result. */
 type Standing = { tag: 'request'; op: number } | { tag: 'done'; result: LineageResult };

@@ -36,9 +36,11 @@ const report = new Explorer({
 const used = process.cpuUsage(startedAt);
 const seconds = ((used.user + used.system) / 1e6).toFixed(1);
 const { violation, ...counts } = report;
-console.log(JSON.stringify({ ...counts, seconds: Number(seconds), memoryMb: Math.round(process.memoryUsage().rss / 2 ** 20) }));
+const memoryMb = Math.round(process.memoryUsage().rss / 2 ** 20);
+const lines = [JSON.stringify({ ...counts, seconds: Number(seconds), memoryMb })];
 if (violation !== null) {
-  console.log(violation.rule);
-  for (const [step, text] of violation.trace.entries()) console.log(`${step + 1}. ${text}`);
+  lines.push(violation.rule);
+  for (const [step, text] of violation.trace.entries()) lines.push(`${step + 1}. ${text}`);
 }
+process.stdout.write(`${lines.join('\n')}\n`);
 process.exitCode = violation !== null ? 1 : report.exhausted ? 0 : 2;

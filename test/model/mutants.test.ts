@@ -10,7 +10,9 @@ import { MUTANTS } from './mutants.ts';
 import type { Report } from './search.ts';
 
 function show(name: string, { violation, states }: Report): void {
-  const lines = (violation?.trace ?? []).map((text, step) => `    ${step + 1}. ${shortened(text)}\n`);
+  const lines = (violation?.trace ?? []).map(
+    (text, step) => `    ${step + 1}. ${shortened(text)}\n`,
+  );
   process.stdout.write(
     `model: without "${name}": ${violation?.rule ?? 'nothing is found'}, ${violation?.trace.length ?? 0} steps, ${states} states\n${lines.join('')}`,
   );

@@ -118,8 +118,17 @@ export type Mutant = { programs: Programs; bounds: Exploration; breaks: RegExp }
 const two = (
   first: number,
   second: number,
-  { keep = null, losses = 0, delays = 0 }: { keep?: number | null; losses?: number; delays?: number } = {},
-): Exploration => ({ actors: generations([first, second], { keep }), losses, delays, future: false });
+  {
+    keep = null,
+    losses = 0,
+    delays = 0,
+  }: { keep?: number | null; losses?: number; delays?: number } = {},
+): Exploration => ({
+  actors: generations([first, second], { keep }),
+  losses,
+  delays,
+  future: false,
+});
 
 /** A leader and a later start of the same object. */
 const resumed: Exploration = {
@@ -253,7 +262,8 @@ export const MUTANTS: Record<string, Mutant> = {
     programs: inPhases(['publish'], (plan) => {
       let verified: StoreAnswer | null = null;
       return function* early(op) {
-        if (isRecordPut(op) && verified === null) verified = yield { op: 'get', key: PATHS.current };
+        if (isRecordPut(op) && verified === null)
+          verified = yield { op: 'get', key: PATHS.current };
         if (isCurrentGet(op)) return verified ?? mineAnswer(plan.generation, plan.me);
         return yield op;
       };
@@ -325,10 +335,13 @@ export const MUTANTS: Record<string, Mutant> = {
         if (op.op !== 'delete') return answer;
         const names = [...op.keys, ...hidden].filter((key) => {
           const name = PATHS.parse(key);
-          return name?.tag === 'file' && op.keys.some((other) => {
-            const doomed = PATHS.parse(other);
-            return doomed?.tag === 'manifest' && doomed.epoch === name.epoch;
-          });
+          return (
+            name?.tag === 'file' &&
+            op.keys.some((other) => {
+              const doomed = PATHS.parse(other);
+              return doomed?.tag === 'manifest' && doomed.epoch === name.epoch;
+            })
+          );
         });
         return yield { op: 'delete', keys: names.filter((key) => !op.keys.includes(key)) };
       };
@@ -416,14 +429,17 @@ export const MUTANTS: Record<string, Mutant> = {
   },
 
   'no fence claim': {
-    programs: afterwards((_, after) => (after.phase === 'fence' ? { ...after, phase: 'write' } : after)),
+    programs: afterwards((_, after) =>
+      after.phase === 'fence' ? { ...after, phase: 'write' } : after,
+    ),
     bounds: two(1, 1),
     breaks: /^I6/,
   },
 
   'a leader that loses the fence retires': {
     programs: afterwards((before, after) => {
-      const adopted = before.phase === 'fence' && (after.phase === 'redo' || after.phase === 'fence');
+      const adopted =
+        before.phase === 'fence' && (after.phase === 'redo' || after.phase === 'fence');
       return adopted ? { ...after, phase: 'fenced', note: 'lost the fence' } : after;
     }),
     bounds: two(2, 1),
@@ -432,7 +448,8 @@ export const MUTANTS: Record<string, Mutant> = {
 
   'the epoch after a lost fence is claimed without adopting its checkpoint': {
     programs: afterwards((before, after) => {
-      const adopted = before.phase === 'fence' && (after.phase === 'redo' || after.phase === 'fence');
+      const adopted =
+        before.phase === 'fence' && (after.phase === 'redo' || after.phase === 'fence');
       if (!adopted || before.tip === null || after.tip === null) return after;
       const tip = { ...before.tip, epoch: after.tip.epoch, committed: true };
       return { ...after, phase: 'fence', tip };

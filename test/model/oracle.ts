@@ -17,7 +17,12 @@ import type { Codec } from '../../src/lineage/codec.ts';
 import { contentHash } from '../../src/lineage/content-hash.ts';
 import { sameRef } from '../../src/lineage/derive.ts';
 import { currentGrows } from '../../src/lineage/invariants.ts';
-import type { CheckpointManifest, CurrentGeneration, ManifestRef, SinkItem } from '../../src/lineage/types.ts';
+import type {
+  CheckpointManifest,
+  CurrentGeneration,
+  ManifestRef,
+  SinkItem,
+} from '../../src/lineage/types.ts';
 import { PATHS } from '../harness/lineage-leader.ts';
 import type { SinkCall } from '../harness/lineage-leader.ts';
 import type { BucketOp, Buckets, Objects } from './bucket.ts';
@@ -63,7 +68,14 @@ export class Oracle {
 
   constructor(buckets: Buckets, targets: readonly Target[] = []) {
     this.#buckets = buckets;
-    this.empty = this.#intern({ canonical: [], rows: 0, lastEpoch: 0, late: [], decayed: null, targets });
+    this.empty = this.#intern({
+      canonical: [],
+      rows: 0,
+      lastEpoch: 0,
+      late: [],
+      decayed: null,
+      targets,
+    });
   }
 
   memory(number: number): Memory {

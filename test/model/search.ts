@@ -128,7 +128,14 @@ function hashOf(row: readonly number[]): number {
 /** Visits every state that can be reached, or stops at the first violation, or at `statesMax` states. */
 export function search(problem: Problem, statesMax = Infinity): Report {
   const rows = new Rows(problem.width);
-  const report: Report = { states: 0, moves: 0, depth: 0, ends: 0, exhausted: true, violation: null };
+  const report: Report = {
+    states: 0,
+    moves: 0,
+    depth: 0,
+    ends: 0,
+    exhausted: true,
+    violation: null,
+  };
   rows.add(problem.initial, -1);
   let layerEnd = rows.size;
   for (let row = 0; row < rows.size; row++) {
