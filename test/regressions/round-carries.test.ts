@@ -15,7 +15,7 @@ test('rounding may carry into a place that the argument had not', () => {
   const batch = batchFromRows(schema, [{ x: '99999999.99' }, { x: '-99999999.95' }, { x: '1.24' }]);
   const round = compileExpr({
     tag: 'call',
-    fn: resolved.fn.id,
+    fn: resolved.fn,
     args: [
       { tag: 'column', index: 0, type },
       { tag: 'literal', value: '1', type: INT64 },
