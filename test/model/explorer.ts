@@ -18,7 +18,7 @@ import type { ActorPlan, Programs } from './actors.ts';
 import { Buckets } from './bucket.ts';
 import { Healing } from './healing.ts';
 import { Oracle } from './oracle.ts';
-import { demand, search, Violation } from './search.ts';
+import { search, Violation } from './search.ts';
 import type { Emit, Report } from './search.ts';
 
 export type Exploration = {
