@@ -7,7 +7,7 @@ import { contentHash } from '../../src/lineage/content-hash.ts';
 import { openLineage } from '../../src/lineage/open.ts';
 import { publishCheckpoint } from '../../src/lineage/publish.ts';
 import { completeCommit } from '../../src/lineage/commit.ts';
-import { Bench, isCurrentGet, isRecordList } from '../harness/lineage-bench.ts';
+import { Bench, isCurrentGet, isRecordList, isSink } from '../harness/lineage-bench.ts';
 import { contextOf, draftAfter, incarnation, PATHS } from '../harness/lineage-leader.ts';
 
 const open = (bench: Bench, generation: number) =>
@@ -252,4 +252,41 @@ test('two leaders that redo the same commit may both mark it', () => {
   const { body } = bench.store.objects.get(PATHS.manifest(1, 'n1-1', 2))!;
   const manifest = JSON.parse(new TextDecoder().decode(body));
   expect(bench.run(completeCommit(ctx, { ...tip, manifest })).tag).toBe('broken');
+});
+
+test('a start that opens again while it collects finds the tip, whatever of the collection comes in between', () => {
+  for (let before = 0; before < 7; before++) {
+    for (let between = 0; between < 16; between++) {
+      const bench = new Bench();
+      bench.allocate(0);
+      const isCollecting = (op: { op: string }): boolean => op.op === 'delete';
+      const first = bench.leader(1, 3, { keep: 0 }).stepTo(isCollecting);
+      first.step();
+      // Epoch 3 is committed and about to be collected behind; the same start opens the lineage again.
+      first.stepTo(isSink(3)).step();
+      const again = bench.start(openLineage(contextOf({ generation: 1, me: incarnation(1) })));
+      for (let step = 0; step < before && again.op !== null; step++) again.step();
+      for (let step = 0; step < between && first.state.phase !== 'write'; step++) first.step();
+      const opened = again.finish();
+      expect(opened, `${before} requests, ${between} of the collection`).toMatchObject({
+        tag: 'opened',
+        tip: { epoch: 3 },
+      });
+    }
+  }
+});
+
+test('a replaced leader whose marker was there and is gone is fenced, and does not write it for ever', () => {
+  const bench = new Bench();
+  bench.allocate(0);
+  const first = bench
+    .leader(1, 1)
+    .stepTo((op) => op.op === 'put' && op.key === PATHS.marker(1, 'n1-1', 2));
+  bench.allocate(1);
+  const second = bench.leader(2, 4, { keep: 0 });
+  second.stepTo((op) => op.op === 'delete');
+  first.step();
+  second.finish();
+  expect(bench.store.objects.has(PATHS.marker(1, 'n1-1', 2))).toBe(false);
+  expect(first.finish().phase).toBe('fenced');
 });
