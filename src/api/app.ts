@@ -1,7 +1,9 @@
 /** The HTTP API: every route, and the OpenAPI document made of them. Built once; services come with each request. */
 import { OpenAPIHono } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { Ingest } from './ingest.ts';
+import { useOwnWords } from './issue-words.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLocalRoutes } from './local-routes.ts';
 import { addMetaRoutes } from './meta-routes.ts';
@@ -31,11 +33,28 @@ const DESCRIPTION = {
   ],
 };
 
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** The methods that a path has. */
+const methodsOf = (api: Api, path: string): string[] =>
+  METHODS.filter((method) =>
+    api.router.match(method, path)[0].some(([[, route]]) => route.method !== 'ALL'),
+  );
+
+/** So that the next prompt of a terminal is on a line of its own. */
+const endJsonWithNewline: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  await next();
+  if (c.res.headers.get('content-type')?.startsWith('application/json') !== true) return;
+  c.res = new Response(`${await c.res.text()}\n`, c.res);
+};
+
 /** `api.fetch(request, services)` answers a request. */
 export function createApi(): Api {
+  useOwnWords();
   const ingest = new Ingest();
   const api: Api = new OpenAPIHono<ApiEnv>({ defaultHook: (result) => refuseInvalid(result) });
   api.use('/api/v1/*', cors({ origin: '*', exposeHeaders: ['retry-after'] }));
+  api.use('/api/v1/*', endJsonWithNewline);
   addMetaRoutes(api);
   addPipelineRoutes(api, ingest);
   addJobRoutes(api);
@@ -44,7 +63,7 @@ export function createApi(): Api {
   addLocalRoutes(api);
   api.doc31('/api/v1/openapi.json', DESCRIPTION);
   api.doc31('/api/v1/api-docs/openapi.json', DESCRIPTION);
-  api.notFound(notFound);
+  api.notFound((c) => notFound(c, methodsOf(api, c.req.path)));
   api.onError(answerError);
   return api;
 }

@@ -43,7 +43,7 @@ export function changesOf(
   if (stop === 'none') changes.push({ tag: 'run', nonce: nonce() });
   else if (stop !== undefined)
     changes.push(...stopChanges(found, stop === 'force' ? 'immediate' : stop, nonce));
-  if (Object.values(patch).every((value) => value === undefined)) {
+  if ([name, tags, parallelism, interval, stop].every((value) => value === undefined)) {
     throw new EngineError('INVALID_REQUEST', 'the request changes nothing', {
       hint: 'It may hold stop, parallelism, checkpoint_interval_micros, name and tags.',
     });

@@ -10,10 +10,11 @@ import { EngineError } from '../base/errors.ts';
 import { hashBytes } from '../base/hash.ts';
 import { LIMITS } from '../base/limits.ts';
 import { getPipeline } from '../catalog/pipelines.ts';
+import { TERMINAL_STATES, type JobState } from '../catalog/schema.ts';
 import type { AppendAnswer } from '../connectors/http/log-store.ts';
 import { JsonDecoder } from '../formats/json-decoder.ts';
 import type { PhysicalGraph, SourceSpec } from '../graph/graph.ts';
-import { httpTable, partitionsOf } from './load.ts';
+import { httpTable, noPipeline, partitionsOf } from './load.ts';
 import { ndjsonOf, type TakenRows, takeRows } from './rows-body.ts';
 import type { RowsAnswerSchema } from './rows-shapes.ts';
 import type { ApiServices } from './services.ts';
@@ -21,10 +22,20 @@ import { graphOf } from './views.ts';
 
 export type RowsAnswer = z.infer<typeof RowsAnswerSchema>;
 
-type KnownPipeline = { graph: PhysicalGraph; readMs: number; decoders: Map<string, JsonDecoder> };
+type KnownPipeline = {
+  graph: PhysicalGraph;
+  /** When it was looked up, and its state then if nothing reads its rows in that state. */
+  readMs: number;
+  resting: JobState | null;
+  decoders: Map<string, JsonDecoder>;
+};
 
 const KNOWN_MS = 10_000;
 const PIPELINES_KNOWN_MAX = 200;
+/** What is left of several lines when a client has taken the line feeds out, as `curl -d` does. */
+const JOINED_ROWS = /\}\s*\{/;
+const JOINED_HINT =
+  'Several rows seem to be on one line: send one row a line, with curl by --data-binary (-d takes line feeds out).';
 /** What goes wrong all over a body is told so often. */
 const TOLD_MAX = LIMITS.errorRowsKept;
 
@@ -62,7 +73,7 @@ export class Ingest {
     });
     if (outcome.tag === 'refused')
       throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
-    return answerOf(outcome.answer, taken, partition);
+    return answerOf(outcome.answer, taken, partition, known.resting);
   }
 
   async #pipeline(services: ApiServices, id: string): Promise<KnownPipeline> {
@@ -78,22 +89,27 @@ export class Ingest {
     }
     if (found === null) {
       this.#known.delete(id);
-      throw new EngineError('NOT_FOUND', `there is no pipeline ${id}`);
+      throw noPipeline(id);
     }
     if (known !== undefined) {
       known.readMs = nowMs;
+      known.resting = restingState(found.job.state);
       return known;
     }
     if (this.#known.size >= PIPELINES_KNOWN_MAX) this.#known.clear();
     const fresh = {
       graph: graphOf(found.pipeline),
       readMs: nowMs,
+      resting: restingState(found.job.state),
       decoders: new Map<string, JsonDecoder>(),
     };
     this.#known.set(id, fresh);
     return fresh;
   }
 }
+
+const restingState = (state: JobState): JobState | null =>
+  TERMINAL_STATES.includes(state) ? state : null;
 
 function decoderOf(known: KnownPipeline, spec: SourceSpec): JsonDecoder {
   let decoder = known.decoders.get(spec.table);
@@ -118,20 +134,31 @@ async function sha256(bytes: Uint8Array): Promise<string> {
 }
 
 /** Of a replayed request the counts are the stored ones; the same body has the same errors. */
-function answerOf(answer: AppendAnswer, taken: TakenRows, partition: number): RowsAnswer {
+function answerOf(
+  answer: AppendAnswer,
+  taken: TakenRows,
+  partition: number,
+  resting: JobState | null,
+): RowsAnswer {
   return {
+    ...(resting === null || answer.accepted === 0
+      ? {}
+      : { notice: `the pipeline is ${resting}: the rows wait until it is started` }),
     accepted: answer.accepted,
     rejected: answer.rejectedCount,
     first_offset: answer.accepted === 0 ? null : answer.firstOffset,
     partition,
     replayed: answer.replayed,
-    errors: taken.rejected.slice(0, TOLD_MAX).map(({ index, code, column, message, expected }) => ({
-      index,
-      code,
-      column,
-      message,
-      ...(expected === null ? {} : { expected }),
-    })),
+    errors: taken.rejected
+      .slice(0, TOLD_MAX)
+      .map(({ index, code, column, message, expected, raw }) => ({
+        index,
+        code,
+        column,
+        message,
+        ...(expected === null ? {} : { expected }),
+        ...(code === 'PARSE_ERROR' && JOINED_ROWS.test(raw) ? { hint: JOINED_HINT } : {}),
+      })),
     warnings: taken.unknown.map(({ index, column }) => ({
       index,
       code: 'UNKNOWN_FIELD' as const,

@@ -6,10 +6,15 @@ import type { PipelineAndJob } from '../catalog/schema.ts';
 import type { PhysicalGraph, SourceSpec } from '../graph/graph.ts';
 import type { ApiServices } from './services.ts';
 
+export const noPipeline = (id: string): EngineError =>
+  new EngineError('NOT_FOUND', `there is no pipeline ${id}`, {
+    hint: 'GET /api/v1/pipelines lists those there are.',
+  });
+
 /** Throws NOT_FOUND. */
 export async function loadPipeline(services: ApiServices, id: string): Promise<PipelineAndJob> {
   const found = await getPipeline(services.database, id);
-  if (found === null) throw new EngineError('NOT_FOUND', `there is no pipeline ${id}`);
+  if (found === null) throw noPipeline(id);
   return found;
 }
 

@@ -1,33 +1,35 @@
 /** Routes that exist only on one's own machine: faults on demand, and the objects of the bucket. */
 import { createRoute, z } from '@hono/zod-openapi';
 import { EngineError } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+import type { Pipeline } from '../catalog/schema.ts';
 import type { Api } from './app.ts';
 import { json, jsonBody } from './json-answer.ts';
-import { httpTable, loadPipeline } from './load.ts';
+import { HOST_POINTS, LEADER_POINTS } from './crash-points.ts';
+import { httpTable, loadPipeline, partitionsOf } from './load.ts';
 import { PipelineParams } from './pipeline-shapes.ts';
 import { problems } from './problem.ts';
 import { readBody } from './read-body.ts';
 import type { ApiServices, LocalServices } from './services.ts';
+import { strictShape } from './strict-shape.ts';
 import { graphOf } from './views.ts';
 
 const tags = ['local'];
 const OBJECT_BYTES_MAX = 256 * 1024 * 1024;
 
-const CrashSchema = z
-  .object({
-    target: z.enum(['leader', 'host', 'log']),
-    index: z
-      .int()
-      .min(0)
-      .default(0)
-      .openapi({ description: 'Of the host, or of the partition of the log.' }),
-    table: z.string().optional().openapi({ description: 'Of the log.' }),
-    at: z.string().min(1).default('now').openapi({
-      description: 'At which point of its work; of leaders and hosts.',
-      example: 'lineage:publish',
-    }),
-  })
-  .openapi('Crash');
+const CrashSchema = strictShape({
+  target: z.enum(['leader', 'host', 'log']),
+  index: z
+    .int()
+    .min(0)
+    .default(0)
+    .openapi({ description: 'Of the host, or of the partition of the log.' }),
+  table: z.string().optional().openapi({ description: 'Of the log.' }),
+  at: z.string().min(1).default('now').openapi({
+    description: 'At which point of its work; of leaders and hosts.',
+    example: 'lineage:publish',
+  }),
+}).openapi('Crash');
 
 const crash = createRoute({
   method: 'post',
@@ -99,6 +101,7 @@ export function addLocalRoutes(api: Api): void {
     const { pipeline, job } = await loadPipeline(c.env, c.req.valid('param').id);
     const { target, index, table, at } = c.req.valid('json');
     const { generation } = job;
+    checkCrash(c.req.valid('json'), pipeline);
     if (target === 'log') {
       const spec = httpTable(graphOf(pipeline), table ?? '');
       await local.crash(pipeline.id, { tag: 'log', table: spec.table, index });
@@ -134,6 +137,32 @@ export function addLocalRoutes(api: Api): void {
     const body = await readBody(c.req.raw, OBJECT_BYTES_MAX);
     await local.putObject(key, body);
     return c.json({ key, size: body.byteLength }, 200);
+  });
+}
+
+/** What would reset nothing is refused: whoever asks would wait for it. */
+function checkCrash(
+  { target, index, table, at }: z.infer<typeof CrashSchema>,
+  pipeline: Pipeline,
+): void {
+  const there =
+    target === 'leader'
+      ? 1
+      : target === 'host'
+        ? pipeline.parallelism
+        : partitionsOf(httpTable(graphOf(pipeline), table ?? ''));
+  if (index >= there) {
+    const what = target === 'log' ? `partition of table "${table}"` : target;
+    throw new EngineError('INVALID_REQUEST', `there is no ${what} ${index}`, {
+      hint: there === 1 ? 'There is only 0.' : `There are 0 to ${there - 1}.`,
+    });
+  }
+  const points = target === 'leader' ? LEADER_POINTS : target === 'host' ? HOST_POINTS : ['now'];
+  if (points.includes(at)) return;
+  const suggestion = nearest(at, points);
+  throw new EngineError('INVALID_REQUEST', `a ${target} can not be reset at "${at}"`, {
+    hint: `Its points are ${points.join(', ')}.`,
+    ...(suggestion === null ? {} : { suggestion }),
   });
 }
 

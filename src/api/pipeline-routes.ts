@@ -20,6 +20,7 @@ import type { Ingest } from './ingest.ts';
 import { json, jsonBody } from './json-answer.ts';
 import { loadPipeline, partitionsOf } from './load.ts';
 import {
+  ignoredFields,
   PageQuery,
   PipelinePageSchema,
   PipelineParams,
@@ -175,7 +176,8 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
     for (const change of changesOf(found, c.req.valid('json'), () => nonce(c.env))) {
       await updateDesired(c.env.database, found.pipeline.id, change, c.env.nowMs());
     }
-    return c.json(await reconciled(c.env, found.pipeline.id), 200);
+    const view = await reconciled(c.env, found.pipeline.id);
+    return c.json(warned(view, ignoredWords(c.req.valid('json'))), 200);
   });
   api.openapi(restart, async (c) => {
     const { pipeline } = await loadPipeline(c.env, c.req.valid('param').id);
@@ -191,11 +193,20 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
   });
   api.openapi(remove, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
-    await destroy(c.env, found);
+    const unread = await destroy(c.env, found);
     ingest.forget(found.pipeline.id);
-    return c.json(pipelineView(found), 200);
+    const words = [
+      `${unread} rows of its http tables were deleted that no committed checkpoint had read`,
+    ];
+    return c.json(warned(pipelineView(found), unread === 0 ? [] : words), 200);
   });
 }
+
+const ignoredWords = (request: Parameters<typeof ignoredFields>[0]): string[] =>
+  ignoredFields(request).map((name) => `${name} has no effect here`);
+
+const warned = <View extends object>(view: View, warnings: string[]) =>
+  warnings.length === 0 ? view : { ...view, warnings };
 
 const nonce = (services: ApiServices): string => makeId('jlm', services.randomBytes(10));
 
@@ -229,15 +240,13 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     tags: post.tags,
     nowMs: services.nowMs(),
   });
-  if (created === 'exists')
-    throw new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`);
-  return await reconciled(services, id);
+  if (created === 'exists') throw alreadyThere(id);
+  return warned(await reconciled(services, id), ignoredWords(post));
 }
 
 /** The objects of a deleted pipeline's generations live on under its id, at their ends: another pipeline must not meet them. */
 async function refuseUsedId(services: ApiServices, id: string): Promise<void> {
-  if ((await getPipeline(services.database, id)) !== null)
-    throw new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`);
+  if ((await getPipeline(services.database, id)) !== null) throw alreadyThere(id);
   const first = await services.leaderStatus(id, 1);
   if (first === null)
     throw new EngineError(
@@ -250,6 +259,11 @@ async function refuseUsedId(services: ApiServices, id: string): Promise<void> {
   });
 }
 
+const alreadyThere = (id: string): EngineError =>
+  new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`, {
+    hint: 'Change it with PATCH, or stop and DELETE it; an id is never used again, so a new pipeline needs another.',
+  });
+
 /** The pipeline after the controller has looked at it; what it could not do now it does within a minute. */
 async function reconciled(services: ApiServices, id: string) {
   try {
@@ -260,7 +274,8 @@ async function reconciled(services: ApiServices, id: string) {
   return pipelineView(await loadPipeline(services, id));
 }
 
-async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob): Promise<void> {
+/** Answers how many stored rows no committed checkpoint had read. */
+async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob): Promise<number> {
   const deleted = await deletePipeline(services.database, pipeline.id);
   if (deleted === 'running') {
     throw new EngineError(
@@ -276,9 +291,14 @@ async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob)
     if (spec.tag === 'source' && spec.connector.connector === 'http')
       logs.set(spec.table, partitionsOf(spec));
   }
+  let unread = 0;
   for (const [table, partitions] of logs) {
-    for (let partition = 0; partition < partitions; partition++)
-      await services.log(pipeline.id, table, partition).destroy();
+    for (let partition = 0; partition < partitions; partition++) {
+      const log = services.log(pipeline.id, table, partition);
+      unread += await log.unread();
+      await log.destroy();
+    }
   }
   services.forgetLater(pipeline.id, job.id, job.generation);
+  return unread;
 }

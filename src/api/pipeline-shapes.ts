@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '../base/limits.ts';
 import { ReportSchema } from './problem.ts';
+import { strictShape } from './strict-shape.ts';
 
 export const STOP_MODES = ['none', 'checkpoint', 'graceful', 'immediate', 'force'] as const;
 
@@ -25,25 +26,24 @@ const milliseconds = z.int().min(1).max(86_400_000);
 const batchRows = z.int().min(1).max(LIMITS.batchRowsMax);
 
 /** What a pipeline may run with instead of the defaults; the names are those of the runtime's settings. */
-export const SettingsSchema = z
-  .strictObject({
-    batch_rows: batchRows.optional(),
-    linger_ms: z.int().min(0).max(60_000).optional(),
-    heartbeat_interval_ms: milliseconds.optional(),
-    heartbeat_timeout_ms: milliseconds.optional(),
-    start_timeout_ms: milliseconds.optional(),
-    checkpoint_timeout_ms: milliseconds.optional(),
-    publish_timeout_ms: milliseconds.optional(),
-    commit_timeout_ms: milliseconds.optional(),
-    redo_timeout_ms: milliseconds.optional(),
-    leader_alarm_ms: milliseconds.optional(),
-    checkpoints_kept: z.int().min(1).max(1000).optional(),
-    state_bytes_max: z
-      .int()
-      .min(1024 * 1024)
-      .max(LIMITS.stateBytesMax)
-      .optional(),
-  })
+export const SettingsSchema = strictShape({
+  batch_rows: batchRows.optional(),
+  linger_ms: z.int().min(0).max(60_000).optional(),
+  heartbeat_interval_ms: milliseconds.optional(),
+  heartbeat_timeout_ms: milliseconds.optional(),
+  start_timeout_ms: milliseconds.optional(),
+  checkpoint_timeout_ms: milliseconds.optional(),
+  publish_timeout_ms: milliseconds.optional(),
+  commit_timeout_ms: milliseconds.optional(),
+  redo_timeout_ms: milliseconds.optional(),
+  leader_alarm_ms: milliseconds.optional(),
+  checkpoints_kept: z.int().min(1).max(1000).optional(),
+  state_bytes_max: z
+    .int()
+    .min(1024 * 1024)
+    .max(LIMITS.stateBytesMax)
+    .optional(),
+})
   .refine(
     ({ heartbeat_interval_ms: interval, heartbeat_timeout_ms: timeout }) =>
       (interval ?? LIMITS.heartbeatIntervalMs) * 3 <= (timeout ?? LIMITS.heartbeatTimeoutMs),
@@ -51,29 +51,47 @@ export const SettingsSchema = z
   )
   .openapi('PipelineSettings');
 
-export const PipelinePostSchema = z
-  .object({
-    name,
-    query: z.string().openapi({
-      example:
-        "CREATE TABLE ev (id BIGINT) WITH (connector = 'http', format = 'json', type = 'source');\nSELECT id FROM ev;",
-    }),
-    parallelism: parallelism.default(1),
-    checkpoint_interval_micros: checkpointInterval.default(
-      LIMITS.checkpointIntervalDefaultMs * 1000,
-    ),
-    tags: tags.default({}),
-    default_sink: z
-      .enum(['preview', 'stdout'])
-      .default('preview')
-      .openapi({ description: 'Where a bare SELECT writes.' }),
-    batch_rows: batchRows.optional().openapi({ description: 'The same as settings.batch_rows.' }),
-    settings: SettingsSchema.default({}),
-  })
-  .openapi('PipelinePost');
+/** Fields of Arroyo that are taken and have no effect here; the answer says so when they hold something. */
+const unused = {
+  udfs: z.array(z.unknown()).nullish(),
+  state_url: z.string().nullish(),
+  env_vars: z.record(z.string(), z.unknown()).nullish(),
+  scheduler_config: z.unknown().optional(),
+};
 
-export const PipelinePatchSchema = z
-  .object({
+/** The names of those fields that hold something. */
+export function ignoredFields(request: { [Name in keyof typeof unused]?: unknown }): string[] {
+  return Object.keys(unused).filter((name) => {
+    const value = request[name as keyof typeof unused];
+    return (
+      value !== undefined &&
+      value !== null &&
+      value !== '' &&
+      (typeof value !== 'object' || Object.keys(value).length > 0)
+    );
+  });
+}
+
+export const PipelinePostSchema = strictShape({
+  name,
+  query: z.string().openapi({
+    example:
+      "CREATE TABLE ev (id BIGINT) WITH (connector = 'http', format = 'json', type = 'source');\nSELECT id FROM ev;",
+  }),
+  parallelism: parallelism.default(1),
+  checkpoint_interval_micros: checkpointInterval.default(LIMITS.checkpointIntervalDefaultMs * 1000),
+  tags: tags.default({}),
+  default_sink: z
+    .enum(['preview', 'stdout'])
+    .default('preview')
+    .openapi({ description: 'Where a bare SELECT writes.' }),
+  batch_rows: batchRows.optional().openapi({ description: 'The same as settings.batch_rows.' }),
+  settings: SettingsSchema.default({}),
+  ...unused,
+}).openapi('PipelinePost');
+
+export const PipelinePatchSchema = strictShape(
+  {
     name: name.optional(),
     tags: tags.optional(),
     stop: z
@@ -82,26 +100,26 @@ export const PipelinePatchSchema = z
       .openapi({ description: 'none starts it; the others stop it.' }),
     parallelism: parallelism.optional(),
     checkpoint_interval_micros: checkpointInterval.optional(),
-  })
-  .openapi('PipelinePatch', { example: { stop: 'checkpoint' } });
+    env_vars: unused.env_vars,
+    scheduler_config: unused.scheduler_config,
+  },
+  { query: 'the query of a pipeline can not be changed: create another pipeline' },
+).openapi('PipelinePatch', { example: { stop: 'checkpoint' } });
 
-export const PipelineRestartSchema = z
-  .object({
-    force: z.boolean().default(false).openapi({ description: 'Without a last checkpoint.' }),
-    ignore_state: z
-      .boolean()
-      .default(false)
-      .openapi({ description: 'From the last source offsets, with empty state.' }),
-  })
-  .openapi('PipelineRestart');
+export const PipelineRestartSchema = strictShape({
+  force: z.boolean().default(false).openapi({ description: 'Without a last checkpoint.' }),
+  ignore_state: z
+    .boolean()
+    .default(false)
+    .openapi({ description: 'From the last source offsets, with empty state.' }),
+}).openapi('PipelineRestart');
 
-export const ValidateQuerySchema = z
-  .object({
-    query: z.string(),
-    parallelism: parallelism.default(1),
-    default_sink: z.enum(['preview', 'stdout']).default('preview'),
-  })
-  .openapi('ValidateQuery');
+export const ValidateQuerySchema = strictShape({
+  udfs: unused.udfs,
+  query: z.string(),
+  parallelism: parallelism.default(1),
+  default_sink: z.enum(['preview', 'stdout']).default('preview'),
+}).openapi('ValidateQuery');
 
 export const GraphSchema = z
   .object({
@@ -193,6 +211,10 @@ export const PipelineSchema = z
     settings: SettingsSchema,
     sources: z.array(SourceSchema),
     sinks: z.array(SinkSchema),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'What of the request had no effect, or what it cost.' }),
   })
   .openapi('Pipeline');
 

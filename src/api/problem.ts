@@ -20,6 +20,7 @@ import {
 /** Codes whose status is not that of their domain. */
 const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
   CONFLICT: 409,
   BODY_TOO_LARGE: 413,
   IDEMPOTENCY_MISMATCH: 422,
@@ -88,13 +89,30 @@ export const refusal = (report: ErrorReport, errors: readonly ErrorReport[]): HT
   new HTTPException(statusOf(report.code), { res: problemResponse(report, errors) });
 
 /** The answer to anything thrown by a route. */
-export function answerError(thrown: unknown): Response {
+export async function answerError(thrown: unknown, c: Context): Promise<Response> {
   if (thrown instanceof HTTPException) {
     if (thrown.res !== undefined) return thrown.res;
+    if (thrown.message.includes('JSON'))
+      return problemResponse(malformed(await c.req.text()).report);
     if (thrown.status < 500)
       return problemResponse(new EngineError('INVALID_REQUEST', lowerFirst(thrown.message)).report);
   }
   return problemResponse(reportOf(thrown));
+}
+
+/** The parser's own words say where; the framework's do not. */
+function malformed(body: string): EngineError {
+  let where = '';
+  try {
+    JSON.parse(body);
+  } catch (error) {
+    where = (error as Error).message;
+  }
+  return new EngineError(
+    'INVALID_REQUEST',
+    'the body is no JSON',
+    where === '' ? {} : { detail: where },
+  );
 }
 
 const lowerFirst = (text: string): string => text.slice(0, 1).toLowerCase() + text.slice(1);
@@ -119,12 +137,23 @@ export function refuseInvalid(result: { success: boolean; error?: z.core.$ZodErr
   );
 }
 
-export const notFound = (c: Context): Response =>
-  problemResponse(
+/** @param others  methods that the path has instead */
+export const notFound = (c: Context, others: readonly string[]): Response => {
+  if (others.length > 0) {
+    const answer = problemResponse(
+      new EngineError('METHOD_NOT_ALLOWED', `${c.req.path} has no ${c.req.method}`, {
+        hint: `It has ${others.join(', ')}.`,
+      }).report,
+    );
+    answer.headers.set('allow', others.join(', '));
+    return answer;
+  }
+  return problemResponse(
     new EngineError('NOT_FOUND', `there is no ${c.req.method} ${c.req.path}`, {
       hint: 'GET /api/v1/openapi.json lists every route.',
     }).report,
   );
+};
 
 const problemContent = { content: { 'application/json': { schema: ProblemSchema } } };
 

@@ -19,6 +19,8 @@ export type TailTarget = { pipelineId: string; generation: number; host: number;
 export type LogAccess = {
   append(request: AppendRequest): Promise<AppendOutcome>;
   rejected(limit: number): Promise<RejectedRecord[]>;
+  /** Stored rows that no committed checkpoint has read. */
+  unread(): Promise<number>;
   destroy(): Promise<void>;
 };
 

@@ -59,6 +59,7 @@ export const ERROR_CODES = {
   INVALID_REQUEST: { domain: 'user', retry: 'never' },
   BODY_TOO_LARGE: { domain: 'user', retry: 'never' },
   NOT_FOUND: { domain: 'user', retry: 'never' },
+  METHOD_NOT_ALLOWED: { domain: 'user', retry: 'never' },
   CONFLICT: { domain: 'user', retry: 'never' },
   IDEMPOTENCY_MISMATCH: { domain: 'user', retry: 'never' },
   BACKPRESSURE: { domain: 'external', retry: 'backoff' },

@@ -96,6 +96,10 @@ function logAccess(env: Env, name: string): LogAccess {
       return await withRetry(() => log().append(request));
     },
     rejected: async (limit) => await withRetry(() => log().rejected(limit)),
+    unread: async () => {
+      const { endOffset, trimmedOffset } = await withRetry(() => log().status());
+      return endOffset - trimmedOffset;
+    },
     destroy: async () => {
       await withRetry(async () => await ended(() => log().destroy(), 'deleted'));
     },

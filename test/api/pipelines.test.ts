@@ -318,7 +318,7 @@ describe('the API', () => {
   });
 
   test("has faults and objects on one's own machine only", async () => {
-    const { id } = await world.create(EVENTS);
+    const { id } = await world.create(EVENTS, { parallelism: 2 });
     const crash = (body: unknown) =>
       world.call('POST', `/api/v1/local/pipelines/${id}/crash`, body);
     expect(await crash({ target: 'host' })).toMatchObject({

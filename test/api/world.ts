@@ -61,6 +61,10 @@ export class World {
       return {
         append: async (request) => (await this.store(name)).append([request], this.nowMs)[0]!,
         rejected: async (limit) => (await this.store(name)).rejectedRows(limit),
+        unread: async () => {
+          const { endOffset, trimmedOffset } = (await this.store(name)).status;
+          return endOffset - trimmedOffset;
+        },
         destroy: async () => {
           this.stores.delete(name);
         },
