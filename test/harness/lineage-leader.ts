@@ -29,6 +29,8 @@ export type LeaderPlan = {
   keep: number | null;
   /** Its fence forgets the state that older generations left. */
   reset?: boolean;
+  /** Its data checkpoints name their new file only, not their parent's newest too. */
+  forgetful?: boolean;
 };
 
 /** Plain data: everything a leader knows between two works. */
@@ -107,7 +109,7 @@ export function nextWork(plan: LeaderPlan, state: LeaderState): Work {
       if (state.published >= plan.epochs) return { tag: 'ended' };
       return store(writeWork(ctx, state, tip));
     case 'publish':
-      return store(publishWork(ctx, state, tip));
+      return store(publishWork(ctx, state, tip, plan.forgetful ?? false));
   }
 }
 
@@ -162,9 +164,11 @@ function writeWork(ctx: LineageContext, state: LeaderState, tip: Tip) {
   };
 }
 
-function publishWork(ctx: LineageContext, state: LeaderState, tip: Tip) {
+function publishWork(ctx: LineageContext, state: LeaderState, tip: Tip, forgetful: boolean) {
   return function* publish(): Lineage<LeaderState> {
-    const done = yield* publishCheckpoint(ctx, tip, draftAfter(ctx, tip));
+    const draft = draftAfter(ctx, tip);
+    const files = forgetful ? draft.files.slice(-1) : draft.files;
+    const done = yield* publishCheckpoint(ctx, tip, { ...draft, files });
     if (done.tag === 'canonical')
       return { ...state, tip: done.tip, phase: 'commit', published: state.published + 1 };
     return done.tag === 'lost-while-mine'

@@ -369,11 +369,11 @@ export const MUTANTS: Record<string, Mutant> = {
     },
     bounds: {
       actors: [
-        leader(1, { epochs: 1 }),
+        leader(1, { epochs: 2, forgetful: true }),
         controller('2', 1),
-        leader(2, { epochs: 2, keep: 0, after: 1 }),
+        leader(2, { epochs: 1, keep: 1, after: 1 }),
         controller('3', 2, 1),
-        leader(3, { epochs: 1, keep: 0, after: 3 }),
+        leader(3, { epochs: 1, keep: 2, after: 3 }),
       ],
       losses: 0,
       delays: 0,

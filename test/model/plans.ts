@@ -4,7 +4,7 @@ import type { ActorPlan } from './actors.ts';
 
 /**
  * `after`: number of the controller whose allocation it waits for. `keep`: epochs kept by collection, absent for none.
- * `reset`: forgets the state that older generations left.
+ * `reset`: forgets the state that older generations left. `forgetful`: see `LeaderPlan`.
  */
 export type LeaderOptions = {
   startNo?: number;
@@ -12,14 +12,15 @@ export type LeaderOptions = {
   keep?: number | null;
   after?: number;
   reset?: boolean;
+  forgetful?: boolean;
 };
 
 export function leader(
   generation: number,
-  { startNo = 1, epochs, keep = null, after, reset = false }: LeaderOptions,
+  { startNo = 1, epochs, keep = null, after, reset = false, forgetful = false }: LeaderOptions,
 ): ActorPlan {
   const name = `generation ${generation} start ${startNo}`;
-  const plan = { generation, me: incarnation(generation, startNo), epochs, keep, reset };
+  const plan = { generation, me: incarnation(generation, startNo), epochs, keep, reset, forgetful };
   return { tag: 'leader', name, after: after ?? null, plan };
 }
 
