@@ -54,10 +54,6 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['int16', 'INT'],
   ['tinyint', 'INT'],
   ['mediumint', 'INT'],
-  ['float', 'DOUBLE'],
-  ['real', 'DOUBLE'],
-  ['float4', 'DOUBLE'],
-  ['float32', 'DOUBLE'],
   ['float64', 'DOUBLE'],
   ['number', 'DECIMAL'],
   ['money', 'DECIMAL'],
@@ -70,6 +66,10 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
 
 /** Types SQL has and Thalweg does not have yet → what to do meanwhile. */
 const LATER: ReadonlyMap<string, string> = new Map([
+  ...['float', 'real', 'float4', 'float32'].map((name): [string, string] => [
+    name,
+    'floating point numbers of 32 bits are not stored as such: use DOUBLE, which holds each of them',
+  ]),
   ['date', 'use TIMESTAMP, or TEXT for a date as written'],
   ['time', 'use TEXT, or BIGINT for a count of microseconds'],
   ['interval', 'an interval can be a constant in an expression, but not a column; use BIGINT'],
@@ -177,6 +177,7 @@ function reportUnknown(type: SimpleType, diagnostics: Diagnostics): void {
   if (later !== undefined) {
     diagnostics.error('UNSUPPORTED', `the type ${written} is not supported yet`, type.span, {
       hint: later,
+      ...(later.includes('use DOUBLE') ? { suggestion: 'DOUBLE' } : {}),
     });
     return;
   }

@@ -138,13 +138,15 @@ class ProgramBinder {
   finish(program: Program): BindResult {
     this.#checkUnused();
     this.#checkPaths();
-    const [first] = program.statements;
+    const last = program.statements.at(-1);
     if (!this.#hasQuery && this.#options.partial !== true && this.#diagnostics.count === 0) {
-      const start = { line: 1, column: 1 };
+      // What is missing is missing at the end.
+      const end = last?.span.end ?? { line: 1, column: 1 };
+      const start = { line: end.line, column: Math.max(1, end.column - 1) };
       this.#diagnostics.error(
         'NO_QUERY',
         'the program has no query',
-        first?.span ?? { start, end: start },
+        { start, end },
         { hint: 'add INSERT INTO … SELECT, or a SELECT' },
       );
     }
