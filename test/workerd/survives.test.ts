@@ -129,7 +129,7 @@ describe('a pipeline survives', () => {
     });
   });
 
-  const hostPoints = ['put-file', 'file-put:after', 'stage', 'staged:after', 'report:checkpointed', 'commit', 'committed:after', 'report:committed', 'trim'];
+  const hostPoints = ['put-file', 'file-put:after', 'stage', 'staged:after', 'pre-commit', 'pre-committed:after', 'report:checkpointed', 'commit', 'committed:after', 'report:committed', 'trim'];
   test.each(hostPoints)('a host that is reset at %s', async (point) => {
     await runWithFaults(thalweg, `host ${point}`, 2, 25, async (batch, pipeline) => {
       if (batch === 10) await thalweg.crash(pipeline, 'host', point, 0);
