@@ -22,18 +22,25 @@ async function call(path, init) {
 function describeProblem(body) {
   if (body === undefined) return undefined;
   const first = body.error ?? body.detail ?? body.message ?? body.title;
-  const lines = [first, body.hint, body.suggestion, ...(body.errors ?? []).map(describeSqlError)];
+  const errors = (body.errors ?? []).map(describeSqlError);
+  // Of a refused query the first error is that of the document.
+  const lines = errors.length > 0 ? errors : [first, body.hint, suggested(body)];
   return lines.filter((line) => typeof line === 'string').join('\n');
 }
 
 function describeSqlError({ message, hint, suggestion, span }) {
   const place = span?.start ? `line ${span.start.line}, column ${span.start.column}: ` : '';
-  return [`${place}${message}`, hint, suggestion].filter((line) => line !== undefined).join('\n');
+  return [`${place}${message}`, hint, suggested({ suggestion })]
+    .filter((line) => line !== undefined)
+    .join('\n');
 }
 
-function post(body) {
+const suggested = ({ suggestion }) =>
+  suggestion === undefined ? undefined : `Instead: ${suggestion}`;
+
+function send(method, body) {
   return {
-    method: 'POST',
+    method,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   };
@@ -46,31 +53,88 @@ function cell(text, className) {
   return td;
 }
 
-function outputButton(pipeline, job) {
-  const td = document.createElement('td');
+function actionButton(pipeline, text, act) {
   const button = document.createElement('button');
   button.type = 'button';
-  button.textContent = 'Show';
-  button.setAttribute('aria-label', `Show the output of ${pipeline.name}`);
-  button.addEventListener('click', () => showOutput(pipeline, job));
-  td.append(button);
+  button.textContent = text;
+  button.dataset.action = text;
+  button.setAttribute('aria-label', `${text}: ${pipeline.name} (${pipeline.id})`);
+  button.addEventListener('click', act);
+  return button;
+}
+
+/** Asks, acts, and says what came of it. */
+async function act(pipeline, question, done, init) {
+  if (question !== '' && !window.confirm(question)) return;
+  const status = element('action-status');
+  try {
+    const { warnings = [] } = await call(`/pipelines/${encodeURIComponent(pipeline.id)}`, init);
+    status.textContent = [`${pipeline.name}: ${done}`, ...warnings].join('; ');
+    status.classList.remove('bad');
+  } catch (error) {
+    status.textContent = `${pipeline.name}: ${error.message}`;
+    status.classList.add('bad');
+  }
+  await refresh();
+}
+
+function stop(pipeline) {
+  const question = `Stop ${pipeline.name} (${pipeline.id}) with a checkpoint? It can be started again where it stopped.`;
+  return act(pipeline, question, 'stopping', send('PATCH', { stop: 'checkpoint' }));
+}
+
+const start = (pipeline) => act(pipeline, '', 'starting', send('PATCH', { stop: 'none' }));
+
+function remove(pipeline) {
+  const question = `Delete ${pipeline.name} (${pipeline.id}), its state and the rows of its http tables that were not read? Files it has written to R2 stay.`;
+  return act(pipeline, question, 'deleted', { method: 'DELETE' });
+}
+
+function actionsCell(pipeline, job) {
+  const td = document.createElement('td');
+  td.className = 'actions';
+  if (job !== undefined)
+    td.append(actionButton(pipeline, 'Output', () => showOutput(pipeline, job)));
+  const atRest = pipeline.action === 'none';
+  if (atRest) td.append(actionButton(pipeline, 'Start', () => start(pipeline)));
+  else if (pipeline.action !== null)
+    td.append(actionButton(pipeline, 'Stop', () => stop(pipeline)));
+  if (atRest) td.append(actionButton(pipeline, 'Delete', () => remove(pipeline)));
   return td;
+}
+
+function stateCell(job) {
+  const failure = job?.failure_reason;
+  const td = cell(job?.state ?? 'unknown', failure ? 'failure' : undefined);
+  const words = [failure?.error ?? failure?.message, failure?.detail, failure?.hint];
+  for (const text of words.filter((word) => typeof word === 'string')) {
+    const line = document.createElement('div');
+    line.textContent = text;
+    td.append(line);
+  }
+  return td;
+}
+
+function nameCell({ name, id }) {
+  const th = document.createElement('th');
+  th.scope = 'row';
+  const code = document.createElement('code');
+  code.textContent = id;
+  th.append(name, code);
+  return th;
 }
 
 function pipelineRow(pipeline, job) {
   const row = document.createElement('tr');
   row.dataset.id = pipeline.id;
-  const name = document.createElement('th');
-  name.scope = 'row';
-  name.textContent = pipeline.name;
-  const failure = job?.failure_reason ?? job?.failure;
-  const reason = failure ? `: ${failure.error ?? failure.message ?? failure}` : '';
+  const { rows } = job ?? {};
   row.append(
-    name,
-    cell((job?.state ?? 'unknown') + reason, failure ? 'failure' : undefined),
+    nameCell(pipeline),
+    stateCell(job),
     cell(job?.generation ?? job?.run_id ?? '–', 'number'),
     cell(job?.epoch ?? '–', 'number'),
-    job === undefined ? cell('') : outputButton(pipeline, job),
+    ...['in', 'out', 'errors', 'late'].map((count) => cell(rows?.[count] ?? '–', 'number')),
+    actionsCell(pipeline, job),
   );
   return row;
 }
@@ -90,22 +154,40 @@ async function refresh() {
     element('connection').textContent = '';
     if (now === shown) return;
     shown = now;
-    const focused = document.activeElement?.closest('tr')?.dataset.id;
+    const active = document.activeElement;
+    const focused = active?.closest('tr')?.dataset.id;
+    const action = active?.dataset.action;
     const rows = pipelines.map((pipeline, index) => pipelineRow(pipeline, jobs[index]));
     element('rows').replaceChildren(...rows);
     element('empty').hidden = pipelines.length > 0;
+    sayWhyIdle(pipelines, jobs);
     rows
       .find((row) => row.dataset.id === focused)
-      ?.querySelector('button')
+      ?.querySelector(`button[data-action='${action}']`)
       ?.focus();
   } catch (error) {
     element('connection').textContent = `Not up to date: ${error.message}`;
   }
 }
 
-/** The stream that is open, if any. */
+/** The stream that is open, if any, and whose output it is. */
 let stream;
+let watched;
 let lines = [];
+
+/** An output without rows says what it waits for. */
+function sayWhyIdle(pipelines, jobs) {
+  if (stream === undefined || lines.length > 0) return;
+  const job = jobs[pipelines.findIndex(({ id }) => id === watched)];
+  if (job !== undefined) element('output-status').textContent = idleReason(job);
+}
+
+function idleReason({ state, rows }) {
+  if (state !== 'Running') return `No rows yet: the pipeline is ${state}`;
+  if ((rows?.in ?? 0) === 0) return 'No rows yet: nothing has come in';
+  if (rows.errors > 0) return `No rows yet: ${rows.in} rows came in, ${rows.errors} of them bad`;
+  return `No rows yet: ${rows.in} rows came in. A window shows its rows when a later row has moved the watermark past its end`;
+}
 
 function closeOutput() {
   stream?.close();
@@ -118,6 +200,8 @@ function addRows(text) {
   const rows = typeof batch.batch === 'string' ? JSON.parse(batch.batch) : batch.batch;
   const pre = element('output');
   const atEnd = pre.scrollHeight - pre.scrollTop - pre.clientHeight < 40;
+  if (lines.length === 0)
+    element('output-status').textContent = 'Connected; new rows appear at the end';
   lines = [...lines, ...rows.map((row) => JSON.stringify(row))].slice(-ROWS_SHOWN_MAX);
   pre.textContent = lines.join('\n');
   if (atEnd) pre.scrollTop = pre.scrollHeight;
@@ -125,17 +209,18 @@ function addRows(text) {
 
 function showOutput(pipeline, job) {
   closeOutput();
+  watched = pipeline.id;
   lines = [];
   element('output').textContent = '';
   element('output-heading').textContent = `Output of ${pipeline.name}`;
   element('output-section').hidden = false;
   element('output-heading').focus();
   const status = element('output-status');
-  status.textContent = 'Waiting for rows';
+  status.textContent = idleReason(job);
   const path = `/pipelines/${encodeURIComponent(pipeline.id)}/jobs/${encodeURIComponent(job.id)}/output`;
   stream = new EventSource(API + path);
   stream.addEventListener('open', () => {
-    status.textContent = 'Connected; new rows appear at the end';
+    if (lines.length > 0) status.textContent = 'Connected; new rows appear at the end';
   });
   stream.addEventListener('message', (event) => addRows(event.data));
   stream.addEventListener('error', () => {
@@ -156,7 +241,7 @@ async function create(event) {
   try {
     const pipeline = await call(
       '/pipelines',
-      post({ name, query, parallelism: Number(parallelism) }),
+      send('POST', { name, query, parallelism: Number(parallelism) }),
     );
     say(`Created ${pipeline.name}`, false);
     await refresh();
@@ -169,7 +254,7 @@ async function validate() {
   try {
     const { errors = [] } = await call(
       '/pipelines/validate_query',
-      post({ query: element('query').value }),
+      send('POST', { query: element('query').value }),
     );
     const found = errors.map(describeSqlError).join('\n');
     say(found === '' ? 'The SQL is valid' : found, found !== '');

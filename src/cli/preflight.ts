@@ -59,14 +59,21 @@ type FileTable = { table: string; path: string };
 const fileTables = (
   plan: SqlPlan,
 ): { sources: readonly FileTable[]; sinks: readonly FileTable[] } => {
-  const filesOf = (operators: SqlPlan['sources'] | SqlPlan['sinks']): FileTable[] =>
+  const filesOf = (
+    operators: SqlPlan['sources'] | SqlPlan['sinks'],
+    connectors: readonly string[],
+  ): FileTable[] =>
     operators.flatMap(({ spec }) => {
       const path = spec.connector.options['path'];
-      return spec.connector.connector === 'single_file' && typeof path === 'string'
+      return connectors.includes(spec.connector.connector) && typeof path === 'string'
         ? [{ table: spec.table, path }]
         : [];
     });
-  return { sources: filesOf(plan.sources), sinks: filesOf(plan.sinks) };
+  // There is no bucket of the user's here: an r2 source reads a file as well.
+  return {
+    sources: filesOf(plan.sources, ['single_file', 'r2']),
+    sinks: filesOf(plan.sinks, ['single_file']),
+  };
 };
 
 /** Absolute paths of the files the program writes. */

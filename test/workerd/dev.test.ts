@@ -94,6 +94,20 @@ test('Ctrl-C that ends workerd in the middle of a cron call is a clean end, not 
   writeFileSync(source, fixture);
 });
 
+test.each([300, 1_000, 1_700, 2_400, 3_200])(
+  'Ctrl-C %d ms after the start, while everything is being started, is a clean end',
+  async (afterMs) => {
+    const started = thalweg(['dev', '--root', root, '--state', join(root, 'interrupted')]);
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    process.kill(-(started.child.pid ?? 0), 'SIGINT');
+    const code = await started.ended;
+    expect(started.stderr()).toBe('');
+    // Before it listens for the signal Node itself ends, without an exit code.
+    const running = started.stdout().includes('State');
+    expect(running ? [0] : [130, null]).toContain(code);
+  },
+);
+
 test('dev keeps its state until --reset', async () => {
   const stateDir = join(root, 'kept');
   const counts: unknown[] = [];
