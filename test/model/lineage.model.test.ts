@@ -5,16 +5,15 @@
  * `MODEL_LARGE=1 npx vitest run test/model`, or any others with `npm run model`.
  */
 import { describe, expect, test } from 'vitest';
+import type { ActorPlan } from './actors.ts';
 import { Explorer } from './explorer.ts';
 import type { Exploration } from './explorer.ts';
 import { HEALING_REQUESTS_MAX, LOSING_REQUESTS_MAX } from './healing.ts';
 import { controller, generations, leader } from './plans.ts';
 
-const resumed = [
-  leader(1, { epochs: 1 }),
-  leader(1, { startNo: 2, epochs: 1 }),
-  controller('2', 1),
-  leader(2, { epochs: 1, after: 2 }),
+const resumed = (epochs: number): ActorPlan[] => [
+  leader(1, { epochs }),
+  leader(1, { startNo: 2, epochs }),
 ];
 
 const racing = [
@@ -42,8 +41,16 @@ const RUNS: [string, Exploration][] = [
     { actors: generations([2, 1], { resets: [2], keep: 0 }), losses: 1, delays: 1 },
   ],
   [
-    'a leader, its later start and its successor, one late request',
-    { actors: resumed, losses: 0, delays: 1 },
+    'a leader and its later start, one lost and one late request',
+    { actors: resumed(2), losses: 1, delays: 1 },
+  ],
+  [
+    'a leader, its later start and its successor, one lost request',
+    {
+      actors: [...resumed(1), controller('2', 1), leader(2, { epochs: 1, after: 2 })],
+      losses: 1,
+      delays: 0,
+    },
   ],
   [
     'two controllers that race, one lost and one late request',

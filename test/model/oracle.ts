@@ -20,6 +20,7 @@ import { currentGrows } from '../../src/lineage/invariants.ts';
 import type {
   CheckpointManifest,
   CurrentGeneration,
+  EpochRecord,
   ManifestRef,
   SinkItem,
 } from '../../src/lineage/types.ts';
@@ -63,6 +64,8 @@ export class Oracle {
   readonly #memories = new Interner<Memory>();
   readonly #hashes = new Map<number, string>();
   readonly #whole = new Set<number>();
+  readonly #manifests = new Map<number, CheckpointManifest>();
+  readonly #records = new Map<number, EpochRecord>();
   readonly #owners = new Map<number, CurrentGeneration>();
   readonly empty: number;
 
@@ -261,7 +264,7 @@ export class Oracle {
       if (epoch < floor || epoch === this.memory(memory).decayed) continue;
       const record = objects.get(PATHS.record(epoch));
       demand(record !== undefined, `I1: the record of epoch ${epoch} is gone`);
-      const named = this.#decode(epochRecordCodec, this.#buckets.body(record)).checkpoint;
+      const named = this.#record(record).checkpoint;
       demand(sameRef(named, checkpoint), `I1: the record of epoch ${epoch} has changed`);
       const manifest = this.#manifest(objects, checkpoint);
       demand(manifest !== null, `I8: the manifest of epoch ${epoch} is gone`);
@@ -278,7 +281,21 @@ export class Oracle {
   #manifest(objects: Objects, checkpoint: ManifestRef): CheckpointManifest | null {
     const body = objects.get(checkpoint.ref);
     if (body === undefined || this.#hash(body) !== checkpoint.hash) return null;
-    return this.#decode(checkpointManifestCodec, this.#buckets.body(body));
+    let manifest = this.#manifests.get(body);
+    if (manifest === undefined) {
+      manifest = this.#decode(checkpointManifestCodec, this.#buckets.body(body));
+      this.#manifests.set(body, manifest);
+    }
+    return manifest;
+  }
+
+  #record(body: number): EpochRecord {
+    let record = this.#records.get(body);
+    if (record === undefined) {
+      record = this.#decode(epochRecordCodec, this.#buckets.body(body));
+      this.#records.set(body, record);
+    }
+    return record;
   }
 
   /** O1, null before the first allocation. */

@@ -61,7 +61,9 @@ class Rows {
   read(row: number): number[] {
     const chunk = this.#chunks[Math.floor(row / CHUNK_ROWS)] as Int32Array;
     const at = (row % CHUNK_ROWS) * this.#width;
-    return Array.from(chunk.subarray(at, at + this.#width));
+    const numbers: number[] = [];
+    for (let index = 0; index < this.#width; index++) numbers.push(chunk[at + index] as number);
+    return numbers;
   }
 
   /** False when the row is known. */
