@@ -37,7 +37,8 @@ function runWithInstalledNode() {
   const child = spawn(node, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
   // The child decides when to end, this process waits for it. A terminal sends Ctrl-C to the whole group, so the child
   // may get it twice; it takes two at once for one.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`thalweg: cannot start ${node}: ${error.message}\n`);
     process.exitCode = 1;

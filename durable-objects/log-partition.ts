@@ -91,7 +91,7 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
     } catch (thrown) {
       for (const waiting of group) waiting.reject(thrown);
     }
-    for (const wake of [...this.#readers]) wake();
+    for (const wake of this.#readers) wake();
   }
 
   async #rowsOrTimeout(waitMs: number): Promise<void> {

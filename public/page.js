@@ -161,10 +161,11 @@ async function refresh() {
     element('rows').replaceChildren(...rows);
     element('empty').hidden = pipelines.length > 0;
     sayWhyIdle(pipelines, jobs);
-    rows
-      .find((row) => row.dataset.id === focused)
-      ?.querySelector(`button[data-action='${action}']`)
-      ?.focus();
+    const row = rows.find(({ dataset }) => dataset.id === focused);
+    // The button may be gone, as Stop is once the pipeline stops.
+    (
+      row?.querySelector(`button[data-action='${action}']`) ?? row?.querySelector('button')
+    )?.focus();
   } catch (error) {
     element('connection').textContent = `Not up to date: ${error.message}`;
   }

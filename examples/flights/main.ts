@@ -89,17 +89,25 @@ function conclude(result: FeedResult, url: string): boolean {
   return exact;
 }
 
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        url: { type: 'string', default: 'http://127.0.0.1:8787' },
+        rows: { type: 'string', default: '20000' },
+        rate: { type: 'string', default: '2500' },
+        parallelism: { type: 'string', default: '2' },
+        fresh: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new Error(`${(error as Error).message}\n${USAGE}`);
+  }
+}
+
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      url: { type: 'string', default: 'http://127.0.0.1:8787' },
-      rows: { type: 'string', default: '20000' },
-      rate: { type: 'string', default: '2500' },
-      parallelism: { type: 'string', default: '2' },
-      fresh: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
+  const values = readArguments();
   if (values.help) return show(USAGE);
   const url = values.url.replace(/\/+$/, '');
   const options: FeedOptions = {

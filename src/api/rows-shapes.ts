@@ -47,12 +47,9 @@ export const RowsAnswerSchema = z
       .nullable()
       .openapi({ description: 'Of the first accepted row in the log; null when none was.' }),
     partition: z.int(),
-    notice: z
-      .string()
-      .optional()
-      .openapi({
-        description: 'Of a pipeline at rest: nothing reads the rows until it is started.',
-      }),
+    notice: z.string().optional().openapi({
+      description: 'Of a pipeline at rest: nothing reads the rows until it is started.',
+    }),
     replayed: z
       .boolean()
       .openapi({ description: 'The rows were stored by an earlier request with this key.' }),

@@ -8,11 +8,10 @@
  * files are looked at in this process first, so a mistake is answered at once.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseArgs } from 'node:util';
 import { EngineError, type ErrorReport } from '../base/errors.ts';
 import type { SqlPlan } from '../graph/plan-sql.ts';
 import { formatReport } from '../sql/diagnostics.ts';
@@ -20,107 +19,17 @@ import { ApiClient, type JobView, type PipelineView } from './api-client.ts';
 import { wreakHavoc } from './chaos.ts';
 import { CommittedOutput, FinalRows, PrintedMark } from './committed-output.ts';
 import { checkFiles, checkSources, filesWritten, planForRun } from './preflight.ts';
+import { parseRunArguments, RUN_USAGE, type RunOptions } from './run-options.ts';
 import { spawnRuntime, type RuntimeProcess } from './runtime-process.ts';
 import { INTERRUPTED, onInterrupt } from './signals.ts';
 import { note, onOutputClosed, print } from './terminal.ts';
+import { replaceFile, serveFile } from './user-files.ts';
 import { WrittenFiles } from './written-files.ts';
-
-export const RUN_USAGE = `thalweg run FILE.sql | -   (- reads the SQL from stdin)
-  --parallelism N            subtasks of every operator (default 1)
-  --checkpoint-interval T    as 10s, 500ms, 2m (default 10s)
-  --batch-size N             rows per batch (default 2048)
-  --final                    print the final rows of updating results instead of their changes
-  --state DIR                keep state there, and go on from it (default: none is kept)
-  --chaos SEED               reset hosts, leader and process at moments drawn from SEED
-  --force                    with --state: FILE may differ from the SQL the state is of, which is what runs
-  --overwrite                single_file sinks may replace files that this state has not written
-  --strict                   bad or late rows make the exit code 1
-  --check                    only check the SQL and print its plan; nothing is run`;
-
-type RunOptions = {
-  file: string;
-  parallelism: number;
-  checkpointIntervalMs: number;
-  batchRows: number | null;
-  final: boolean;
-  stateDir: string | null;
-  chaos: string | null;
-  force: boolean;
-  overwrite: boolean;
-  strict: boolean;
-  check: boolean;
-};
 
 const POLL_MS = 100;
 const CRON_MS = 2_000;
 const BAD_ROWS_SHOWN = 5;
 const ENDED = new Set(['Finished', 'Stopped', 'Failed']);
-
-export function parseRunArguments(argv: readonly string[]): RunOptions {
-  let parsed;
-  try {
-    parsed = parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        parallelism: { type: 'string', short: 'p', default: '1' },
-        'checkpoint-interval': { type: 'string', default: '10s' },
-        'batch-size': { type: 'string' },
-        final: { type: 'boolean', default: false },
-        state: { type: 'string', short: 's' },
-        chaos: { type: 'string' },
-        force: { type: 'boolean', short: 'f', default: false },
-        overwrite: { type: 'boolean', default: false },
-        strict: { type: 'boolean', default: false },
-        check: { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new EngineError('INVALID_OPTION', (error as Error).message, { hint: RUN_USAGE });
-  }
-  const { values, positionals } = parsed;
-  const [file, extra] = positionals;
-  if (file === undefined || extra !== undefined) {
-    throw new EngineError('INVALID_OPTION', 'run takes one SQL file', { hint: RUN_USAGE });
-  }
-  return {
-    file,
-    parallelism: wholeNumber('--parallelism', values.parallelism, 1),
-    checkpointIntervalMs: duration(values['checkpoint-interval']),
-    batchRows:
-      values['batch-size'] === undefined
-        ? null
-        : wholeNumber('--batch-size', values['batch-size'], 1),
-    final: values.final,
-    stateDir: values.state === undefined ? null : resolve(values.state),
-    chaos: values.chaos ?? null,
-    force: values.force,
-    overwrite: values.overwrite,
-    strict: values.strict,
-    check: values.check,
-  };
-}
-
-function wholeNumber(name: string, given: string, least: number): number {
-  const value = Number(given);
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new EngineError(
-    'INVALID_OPTION',
-    `${name} ${given} is not a whole number of at least ${least}`,
-  );
-}
-
-const UNITS_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
-function duration(given: string): number {
-  const match = /^(\d+)(ms|s|m|h)$/.exec(given);
-  if (match === null) {
-    throw new EngineError('INVALID_OPTION', `${given} is not a duration`, {
-      hint: 'Write it as 500ms, 10s, 2m or 1h.',
-    });
-  }
-  return Number(match[1]) * (UNITS_MS[match[2] as string] as number);
-}
 
 /** Answers the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -448,42 +357,5 @@ class RunSession {
     );
     for (const more of [failure?.detail, failure?.hint]) if (more !== undefined) note(`  ${more}`);
     return 1;
-  }
-}
-
-/** Another reader sees the old file or the new one, never a part. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(`${path}.thalweg-partial`, bytes);
-    await rename(`${path}.thalweg-partial`, path);
-  } catch (error) {
-    throw new EngineError('SINK_FAILED', `cannot write ${path}`, {
-      detail: (error as Error).message,
-    });
-  }
-}
-
-/** Answers a source's range read of a file of this machine. */
-async function serveFile(request: Request): Promise<Response> {
-  const { searchParams } = new URL(request.url);
-  const path = searchParams.get('path') ?? '';
-  const offset = Number(searchParams.get('offset') ?? 0);
-  const length = Number(searchParams.get('length') ?? 0);
-  let file;
-  try {
-    file = await open(resolve(path), 'r');
-  } catch (error) {
-    return new Response((error as Error).message, { status: 404 });
-  }
-  try {
-    const status = await file.stat();
-    if (status.isDirectory()) return new Response('it is a directory', { status: 404 });
-    const { size } = status;
-    const bytes = new Uint8Array(Math.max(0, Math.min(length, size - offset)));
-    const { bytesRead } = await file.read(bytes, 0, bytes.byteLength, offset);
-    return new Response(bytes.subarray(0, bytesRead), { headers: { 'x-file-size': String(size) } });
-  } finally {
-    await file.close();
   }
 }

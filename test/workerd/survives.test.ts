@@ -62,7 +62,12 @@ async function runWithFaults(
     await pause(30);
   }
   const want = expected(rows);
-  await thalweg.send(pipeline.id, 'bids', [{ ts: stamp(BASE_MS + batches * 200 + 60_000), k: 'end', v: 0 }], `${seed}-end`);
+  await thalweg.send(
+    pipeline.id,
+    'bids',
+    [{ ts: stamp(BASE_MS + batches * 200 + 60_000), k: 'end', v: 0 }],
+    `${seed}-end`,
+  );
   const lines = await thalweg.waitForLines('out/', want.length, 45_000);
   const job = await thalweg.waitForJob(pipeline.id, (view) => view.state === 'Running');
   expect(lines.sort(), `seed ${seed}`).toEqual(want);
@@ -86,16 +91,28 @@ describe('a pipeline survives', () => {
   });
 
   test('a host that is reset again and again, at parallelism 2', async () => {
-    const { generation } = await runWithFaults(thalweg, 'hosts', 2, 40, async (batch, pipeline, prng) => {
-      if (batch % 10 === 5) await thalweg.crash(pipeline, 'host', 'now', prng.below(2));
-    });
+    const { generation } = await runWithFaults(
+      thalweg,
+      'hosts',
+      2,
+      40,
+      async (batch, pipeline, prng) => {
+        if (batch % 10 === 5) await thalweg.crash(pipeline, 'host', 'now', prng.below(2));
+      },
+    );
     expect(generation).toBeGreaterThan(1);
   });
 
   test('a leader that is reset again and again, without a new generation', async () => {
-    const { generation, restarts } = await runWithFaults(thalweg, 'leader', 2, 40, async (batch, pipeline) => {
-      if (batch % 10 === 5) await thalweg.crash(pipeline, 'leader');
-    });
+    const { generation, restarts } = await runWithFaults(
+      thalweg,
+      'leader',
+      2,
+      40,
+      async (batch, pipeline) => {
+        if (batch % 10 === 5) await thalweg.crash(pipeline, 'leader');
+      },
+    );
     expect(generation).toBe(1);
     expect(restarts).toBe(0);
   });
@@ -129,7 +146,19 @@ describe('a pipeline survives', () => {
     });
   });
 
-  const hostPoints = ['put-file', 'file-put:after', 'stage', 'staged:after', 'pre-commit', 'pre-committed:after', 'report:checkpointed', 'commit', 'committed:after', 'report:committed', 'trim'];
+  const hostPoints = [
+    'put-file',
+    'file-put:after',
+    'stage',
+    'staged:after',
+    'pre-commit',
+    'pre-committed:after',
+    'report:checkpointed',
+    'commit',
+    'committed:after',
+    'report:committed',
+    'trim',
+  ];
   test.each(hostPoints)('a host that is reset at %s', async (point) => {
     await runWithFaults(thalweg, `host ${point}`, 2, 25, async (batch, pipeline) => {
       if (batch === 10) await thalweg.crash(pipeline, 'host', point, 0);
