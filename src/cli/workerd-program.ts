@@ -40,6 +40,13 @@ export async function workerdVersion(): Promise<string> {
     });
     return stdout.trim();
   } catch (error) {
+    if ((error as { killed?: boolean }).killed === true)
+      throw new EngineError(
+        'RUNTIME_FAILED',
+        `the local runtime (workerd) did not tell its version within ${ANSWER_WITHIN_MS / 1000} s`,
+        { hint: 'Is the machine very busy? Try again; `npm run doctor` checks the installation.' },
+        error,
+      );
     throw new EngineError(
       'RUNTIME_FAILED',
       'the local runtime (workerd) cannot start on this machine',

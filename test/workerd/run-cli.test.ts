@@ -169,6 +169,12 @@ describe('a run that cannot succeed', () => {
       'npm run dev',
     ],
     [
+      'an r2 source without its file',
+      "CREATE TABLE t (i BIGINT) WITH (connector = 'r2', path = 'nothing.json', format = 'json', type = 'source');\n",
+      'SELECT i FROM t;',
+      'there is no such file',
+    ],
+    [
       'a sink over its source',
       source('t', 'i BIGINT', 'kept.ndjson'),
       SINK('./kept.ndjson'),
