@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { withSection } from '../scripts/docs.ts';
 import { checkpoint } from './checkpoint.ts';
 import { httpTumbleR2 } from './http-tumble-r2.ts';
+import { lineage } from './lineage.ts';
 import type { Bench } from './measurement.ts';
 import { nexmarkTumbleBlackhole } from './nexmark-tumble-blackhole.ts';
 import { recovery } from './recovery.ts';
@@ -18,6 +19,7 @@ const JOBS: Record<string, Bench & { runs: number }> = {
   'nexmark-tumble-blackhole': { ...nexmarkTumbleBlackhole, runs: 3 },
   recovery: { ...recovery, runs: 10 },
   checkpoint: { ...checkpoint, runs: 10 },
+  lineage: { ...lineage, runs: 10 },
   'set-up': { ...setUp, runs: 1 },
 };
 
