@@ -53,6 +53,8 @@ const END_AGAIN_MS = 5_000;
 
 const INCARNATION = 'incarnation';
 const SPEC = 'spec';
+/** The generation of a leader whose pipeline was deleted: all that stays of it, so that nobody gets its id again. */
+const DELETED = 'deleted';
 const STATE = 'state';
 
 /** An event before the shell adds the time. */
@@ -68,6 +70,8 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #state: LeaderState = newLeader();
   #ended = false;
+  /** 0: not deleted. */
+  readonly #deletedGeneration: number;
   #nudged: Promise<boolean> = Promise.resolve(false);
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -80,6 +84,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
       nonce: crypto.randomUUID().replaceAll('-', ''),
     };
     kv.put(INCARNATION, this.#incarnation);
+    this.#deletedGeneration = kv.get<number>(DELETED) ?? 0;
     this.#feed({
       tag: 'woke',
       incarnation: this.#incarnation,
@@ -89,14 +94,18 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   }
 
   async start(spec: GenerationSpec): Promise<{ tag: 'accepted' }> {
-    this.#feed({ tag: 'start', spec });
+    // A start that comes late finds its pipeline deleted.
+    if (this.#deletedGeneration === 0) this.#feed({ tag: 'start', spec });
     return { tag: 'accepted' };
   }
 
   /** A poll also makes up for a lost alarm. */
   async poll(): Promise<LeaderStatus> {
     this.#feed({ tag: 'tick' });
-    return leaderStatus(this.#state);
+    const status = leaderStatus(this.#state);
+    return this.#deletedGeneration === 0
+      ? status
+      : { ...status, generation: this.#deletedGeneration };
   }
 
   async stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }> {
@@ -109,7 +118,10 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   }
 
   async destroy(): Promise<void> {
+    const generation = this.#state.spec?.generation ?? this.#deletedGeneration;
     await this.ctx.storage.deleteAll();
+    if (generation > 0) this.ctx.storage.kv.put(DELETED, generation);
+    await this.ctx.storage.sync();
     this.ctx.abort('deleted');
   }
 

@@ -189,9 +189,13 @@ test('a pipeline is stopped, started, rescaled and started afresh, and counts ev
   await waitFor(id, ({ state }) => state === 'Stopped');
   await Promise.all([output.ended, more.ended]);
   await call('DELETE', `/pipelines/${id}`);
-  const reused = await call('PUT', '/pipelines/counting', { name: 'counting', query });
-  expect(reused).toMatchObject({
-    status: 400,
-    body: { code: 'INVALID_REQUEST', error: expect.stringContaining('deleted') },
-  });
+  // Also when everything that the pipeline left behind has been cleared away.
+  for (const waitMs of [0, 2_000]) {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    const reused = await call('PUT', '/pipelines/counting', { name: 'counting', query });
+    expect(reused).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST', error: expect.stringContaining('deleted') },
+    });
+  }
 });
