@@ -82,7 +82,7 @@ test(
     await thalweg.crash(id, 'leader', 'lineage:complete-commit');
     await send(100);
     await thalweg.waitForLines('parts/', 133);
-    await thalweg.crash(id, 'host', 'commit:after', 1).catch(() => undefined);
+    await thalweg.crash(id, 'host', 'committed:after', 1).catch(() => undefined);
     await thalweg.crash(id, 'host');
     await send(100);
     await thalweg.waitForLines('parts/', 200);
