@@ -8,7 +8,7 @@
  * being fenced costs no restart; a stop with a checkpoint whose generation fails is finished by another generation, which
  * redoes what was not committed. A reset is bound to the generation that first has to honour it, in the same write
  * that names this generation.
- * Failure: see `reconcile.ts`.
+ * Failure: see `rounds.ts`.
  */
 import { ERROR_CODES } from '../base/errors.ts';
 import type { ErrorReport } from '../base/errors.ts';

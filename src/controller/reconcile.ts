@@ -1,25 +1,19 @@
 /**
- * Carries out what `decide` decides: look, decide, act, look again.
+ * Drives the rounds of `rounds.ts` against the catalogue, the bucket and the leaders.
  *
  * Place in the walk: around stages 4 and 10. Runs in the Worker, on cron for the pipelines that are due and on a nudge
  * for one. Any number of these may overlap.
  *
- * Invariants: a job is written only over the version that was read; whoever comes late reads and decides again, so two
- * overlapping runs end where one would. The time of the next look is written last, and only if nothing new is wanted, so
- * a run that dies leaves the pipeline due.
- * Failure: a leader that rejects a call counts as unreachable; a bucket that does not answer is tried again soon; what the
- * catalogue throws is thrown, and the pipeline stays due.
+ * Invariant: each call is carried out once, and its rejection is what the rounds see. Failure: see `rounds.ts`.
  */
 import { reportOf } from '../base/errors.ts';
 import type { ErrorReport } from '../base/errors.ts';
 import type { ControllerCatalog } from '../catalog/jobs.ts';
-import type { Job, Pipeline, PipelineAndJob, StopMode } from '../catalog/schema.ts';
+import type { Job, Pipeline, StopMode } from '../catalog/schema.ts';
 import type { AllocationOutcome } from '../lineage/allocate.ts';
 import type { GenerationSpec, LeaderStatus } from '../protocol/messages.ts';
-import { decide, watchesLeader } from './decide.ts';
-import type { ControllerAction, LeaderView } from './decide.ts';
-import { generationSpec } from './generation-spec.ts';
-import { transition } from './transitions.ts';
+import { reconcileRounds } from './rounds.ts';
+import type { ControllerAnswer, ControllerCall } from './rounds.ts';
 
 /** One leader object; every call may be rejected, and has to be after a bounded time. */
 export type LeaderPort = {
@@ -38,9 +32,6 @@ export type ControllerPorts = {
   jitter(): number;
 };
 
-/** Rounds of look, decide and act in one run: allocate, start and a few lost races. */
-const ROUNDS_MAX = 8;
-const RETRY_MS = 1_000;
 const CONCURRENT_MAX = 6;
 
 /** Brings one pipeline closer to what is wanted. Returns when to look again, null when nobody has to. */
@@ -49,121 +40,46 @@ export async function reconcilePipeline(
   pipelineId: string,
   nowMs: number,
 ): Promise<number | null> {
-  for (let round = 0; round < ROUNDS_MAX; round++) {
-    const loaded = await ports.catalog.load(pipelineId);
-    if (loaded === null) return null;
-    const leader = await look(ports, loaded.job);
-    const actions = decide(
-      loaded.pipeline,
-      loaded.job,
-      leader,
-      nowMs,
-      ports.jitter(),
-      ports.codeVersion,
-    );
-    const done = await perform(ports, loaded, actions, nowMs);
-    if (done.tag === 'next-look') {
-      await ports.catalog.schedule(pipelineId, loaded.pipeline.version, done.atMs);
-      return done.atMs;
-    }
+  const run = reconcileRounds(ports, pipelineId, nowMs);
+  let next = run.next();
+  while (next.done !== true) {
+    const answer = await settled(carryOut(ports, next.value));
+    next = 'thrown' in answer ? run.throw(answer.thrown) : run.next(answer.value);
   }
-  return nowMs + RETRY_MS;
+  return next.value;
 }
 
-async function look(ports: ControllerPorts, job: Job): Promise<LeaderView> {
-  if (!watchesLeader(job)) return { tag: 'none' };
-  try {
-    return { tag: 'status', status: await ports.leader(job.pipelineId, job.generation).poll() };
-  } catch {
-    return { tag: 'unreachable' };
-  }
-}
+type Settled = { value: ControllerAnswer } | { thrown: unknown };
 
-/** `again`: the job is not what was read any more, by this run or by another. */
-type Performed = { tag: 'again' } | { tag: 'next-look'; atMs: number | null };
-
-async function perform(
-  ports: ControllerPorts,
-  { pipeline, job }: PipelineAndJob,
-  actions: readonly ControllerAction[],
-  nowMs: number,
-): Promise<Performed> {
-  // Written by a `record` of this very round, which moves the version on.
-  let seen = job;
-  for (const action of actions) {
-    switch (action.tag) {
-      case 'record':
-        if (!(await ports.catalog.record(seen, action.patch, nowMs))) return { tag: 'again' };
-        seen = { ...seen, ...action.patch, version: seen.version + 1 };
-        break;
-      case 'note-failure':
-        await ports.catalog.recordFailure(job.id, job.generation, action.report, nowMs);
-        break;
-      case 'allocate':
-        return await allocate(ports, pipeline, seen, action, nowMs);
-      case 'start':
-      case 'stop':
-        if (!(await command(ports, pipeline, seen, action))) {
-          if (seen.unreachableSinceMs === null)
-            await ports.catalog.record(seen, { unreachableSinceMs: nowMs }, nowMs);
-          return { tag: 'next-look', atMs: nowMs + RETRY_MS };
-        }
-        break;
-      case 'poll-at':
-        return { tag: 'next-look', atMs: action.atMs };
-    }
-  }
-  return { tag: 'again' };
-}
-
-async function allocate(
-  ports: ControllerPorts,
-  pipeline: Pipeline,
-  job: Job,
-  { patch, resets }: Extract<ControllerAction, { tag: 'allocate' }>,
-  nowMs: number,
-): Promise<Performed> {
-  const outcome = await ports.allocate(pipeline, job, job.generation);
-  if (outcome.tag === 'unavailable') return { tag: 'next-look', atMs: nowMs + RETRY_MS };
-  if (outcome.tag === 'broken') {
-    await ports.catalog.recordFailure(job.id, job.generation, outcome.report, nowMs);
-    const failed = {
-      state: transition(job.state, 'Failed'),
-      failure: outcome.report,
-      finishMs: nowMs,
-    };
-    // A restart that was asked for has been tried: it must not be tried again without being asked for again.
-    await ports.catalog.record(
-      job,
-      { ...failed, ...(patch.restartDone === undefined ? {} : { restartDone: patch.restartDone }) },
-      nowMs,
-    );
-    return { tag: 'again' };
-  }
-  const { generation } = outcome;
-  await ports.catalog.record(
-    job,
-    { ...patch, generation, ...(resets ? { resetFrom: generation } : {}) },
-    nowMs,
+const settled = (answer: Promise<ControllerAnswer>): Promise<Settled> =>
+  answer.then(
+    (value) => ({ value }),
+    (thrown: unknown) => ({ thrown }),
   );
-  return { tag: 'again' };
-}
 
-/** False when the leader could not be reached. */
-async function command(
-  ports: ControllerPorts,
-  pipeline: Pipeline,
-  job: Job,
-  action: Extract<ControllerAction, { tag: 'start' | 'stop' }>,
-): Promise<boolean> {
-  const leader = ports.leader(pipeline.id, job.generation);
-  try {
-    if (action.tag === 'start')
-      await leader.start(generationSpec(pipeline, job, ports.codeVersion));
-    else await leader.stop(action.mode, action.nonce);
-    return true;
-  } catch {
-    return false;
+async function carryOut(ports: ControllerPorts, call: ControllerCall): Promise<ControllerAnswer> {
+  const { catalog } = ports;
+  switch (call.call) {
+    case 'load':
+      return await catalog.load(call.pipelineId);
+    case 'record':
+      return await catalog.record(call.seen, call.patch, call.nowMs);
+    case 'record-failure':
+      await catalog.recordFailure(call.jobId, call.generation, call.report, call.nowMs);
+      return undefined;
+    case 'schedule':
+      await catalog.schedule(call.pipelineId, call.pipelineVersion, call.atMs);
+      return undefined;
+    case 'allocate':
+      return await ports.allocate(call.pipeline, call.job, call.expected);
+    case 'poll':
+      return await ports.leader(call.pipelineId, call.generation).poll();
+    case 'start':
+      await ports.leader(call.pipelineId, call.generation).start(call.spec);
+      return undefined;
+    case 'stop':
+      await ports.leader(call.pipelineId, call.generation).stop(call.mode, call.nonce);
+      return undefined;
   }
 }
 
