@@ -68,6 +68,7 @@ export const ERROR_CODES = {
   RUNTIME_FAILED: { domain: 'external', retry: 'never' },
   BUILD_FAILED: { domain: 'user', retry: 'never' },
   STATE_IN_USE: { domain: 'user', retry: 'never' },
+  ACCESS_DENIED: { domain: 'user', retry: 'never' },
   // Running.
   SOURCE_MISSING: { domain: 'user', retry: 'never' },
   SOURCE_FAILED: { domain: 'external', retry: 'backoff' },

@@ -1,8 +1,8 @@
 /**
  * `thalweg verify BUCKET [PIPELINE]`: proves from objects alone that a pipeline's history is one line, or says where not.
  *
- * BUCKET is a state directory, of which only the objects are opened, or the address of a running `thalweg dev`. Nothing is
- * written. The exit code is 0 only for "proved".
+ * BUCKET is a state directory, of which only the objects are opened, the address of a running `thalweg dev`, or a bucket on
+ * R2. Nothing is written. The exit code is 0 only for "proved".
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -13,26 +13,31 @@ import { EngineError } from '../base/errors.ts';
 import { LineagePaths } from '../lineage/paths.ts';
 import type { Lineage, StoreAnswer, StoreOp } from '../lineage/store.ts';
 import { ApiClient } from './api-client.ts';
+import type { ObjectReader } from './object-reader.ts';
 import { PROJECT_ROOT, resourceDir } from './project.ts';
+import { isR2Address, r2AccessOf, r2Reader } from './r2-bucket.ts';
 import { print } from './terminal.ts';
 
-export const VERIFY_USAGE = `thalweg verify BUCKET [PIPELINE] [--inputs] [--json]
+export const VERIFY_USAGE = `thalweg verify BUCKET [PIPELINE] [--inputs] [--json] [--endpoint URL]
   BUCKET     a state directory on which nothing runs (.thalweg/state),
-             or the address of a running one (http://127.0.0.1:8787)
+             the address of a running one (http://127.0.0.1:8787),
+             or a bucket on R2 (r2://thalweg-state): its account and a key that may
+             read it are taken from the environment variables R2_ACCOUNT_ID,
+             R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY
   PIPELINE   its id; at an address its name will do (default: every pipeline of the bucket)
   --url      the same as an address for BUCKET
+  --endpoint the S3 API of r2://, where it is not https://R2_ACCOUNT_ID.r2.cloudflarestorage.com
   --inputs   hash again the objects that sources read, where they lie in the bucket
   --json     print the verdict as JSON`;
 
-/** What verification needs of a bucket. */
-export type ObjectReader = {
-  /** Keys with the prefix after the given one, ascending; at most a page of them. */
-  list(prefix: string, after: string): Promise<{ keys: string[]; truncated: boolean }>;
-  get(key: string): Promise<Uint8Array | null>;
+/** `pipeline` null: all of them. `endpoint` null: Cloudflare's. */
+type Options = {
+  bucket: string;
+  pipeline: string | null;
+  endpoint: string | null;
+  inputs: boolean;
+  json: boolean;
 };
-
-/** `pipeline` null: all of them. */
-type Options = { bucket: string; pipeline: string | null; inputs: boolean; json: boolean };
 
 export function parseVerifyArguments(argv: readonly string[]): Options {
   let parsed;
@@ -44,12 +49,13 @@ export function parseVerifyArguments(argv: readonly string[]): Options {
         inputs: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
         url: { type: 'string' },
+        endpoint: { type: 'string' },
       },
     });
   } catch (error) {
     throw new EngineError('INVALID_OPTION', (error as Error).message, { hint: VERIFY_USAGE });
   }
-  const { url, json, inputs } = parsed.values;
+  const { url, json, inputs, endpoint = null } = parsed.values;
   const words = url === undefined ? parsed.positionals : [url, ...parsed.positionals];
   const [bucket, pipeline = null, extra] = words;
   if (bucket === undefined || extra !== undefined) {
@@ -57,7 +63,10 @@ export function parseVerifyArguments(argv: readonly string[]): Options {
       hint: VERIFY_USAGE,
     });
   }
-  return { bucket, pipeline, inputs, json };
+  if (endpoint !== null && !isR2Address(bucket)) {
+    throw new EngineError('INVALID_OPTION', `--endpoint goes with r2://BUCKET, not with ${bucket}`);
+  }
+  return { bucket, pipeline, endpoint, inputs, json };
 }
 
 /** Answers the exit code. */
@@ -66,10 +75,8 @@ export async function verify(argv: readonly string[]): Promise<number> {
     print(VERIFY_USAGE);
     return 0;
   }
-  const { bucket, pipeline, inputs, json } = parseVerifyArguments(argv);
-  const opened = /^https?:\/\//.test(bucket)
-    ? await openAddress(bucket, pipeline)
-    : await openDirectory(resolve(bucket), pipeline);
+  const { bucket, pipeline, endpoint, inputs, json } = parseVerifyArguments(argv);
+  const opened = await open(bucket, pipeline, endpoint);
   try {
     const verdicts = await verdictsOn(opened.reader, opened.pipelineId, { inputs });
     if (json) print(JSON.stringify(verdicts.length === 1 ? verdicts[0] : verdicts, null, 2));
@@ -81,6 +88,20 @@ export async function verify(argv: readonly string[]): Promise<number> {
 }
 
 type Opened = { reader: ObjectReader; pipelineId: string | null; close(): Promise<void> };
+
+async function open(
+  bucket: string,
+  pipeline: string | null,
+  endpoint: string | null,
+): Promise<Opened> {
+  if (isR2Address(bucket)) {
+    const reader = r2Reader(r2AccessOf(bucket, endpoint, process.env));
+    return { pipelineId: pipeline, reader, close: async () => {} };
+  }
+  return /^https?:\/\//.test(bucket)
+    ? await openAddress(bucket, pipeline)
+    : await openDirectory(resolve(bucket), pipeline);
+}
 
 async function openAddress(url: string, pipeline: string | null): Promise<Opened> {
   const base = `${url.replace(/\/+$/, '')}/`;
@@ -260,6 +281,8 @@ async function answerOf(op: StoreOp, reader: ObjectReader): Promise<StoreAnswer>
     const body = await reader.get(op.key);
     return body === null ? { tag: 'missing' } : { tag: 'found', body, etag: '' };
   } catch (error) {
+    // What asking again cannot change is said as it is.
+    if (error instanceof EngineError && error.report.retry === 'never') throw error;
     return { tag: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,10 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import {
-  type ObjectReader,
-  parseVerifyArguments,
-  verdictsOn,
-  verdictText,
-} from '../../src/cli/verify.ts';
+import type { ObjectReader } from '../../src/cli/object-reader.ts';
+import { parseVerifyArguments, verdictsOn, verdictText } from '../../src/cli/verify.ts';
 import { bucketOf, clusterOf, FILES, put } from '../audit/world.ts';
 import { MemoryObjectStore } from '../harness/memory-object-store.ts';
 
@@ -70,22 +66,27 @@ describe('verification on the command line', () => {
     expect(parseVerifyArguments(['dir', 'pl', '--json'])).toEqual({
       bucket: 'dir',
       pipeline: 'pl',
+      endpoint: null,
       inputs: false,
       json: true,
     });
     expect(parseVerifyArguments(['dir'])).toEqual({
       bucket: 'dir',
       pipeline: null,
+      endpoint: null,
       inputs: false,
       json: false,
     });
     expect(parseVerifyArguments(['--url', 'http://127.0.0.1:1', 'pl'])).toEqual({
       bucket: 'http://127.0.0.1:1',
       pipeline: 'pl',
+      endpoint: null,
       inputs: false,
       json: false,
     });
-    for (const wrong of [[], ['a', 'b', 'c'], ['a', '--jsn']])
+    const endpoint = 'https://example.test';
+    expect(parseVerifyArguments(['r2://b', '--endpoint', endpoint])).toMatchObject({ endpoint });
+    for (const wrong of [[], ['a', 'b', 'c'], ['a', '--jsn'], ['a', '--endpoint', endpoint]])
       expect(() => parseVerifyArguments(wrong)).toThrow();
   });
 });

@@ -150,7 +150,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'cli',
     imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage', 'audit'],
-    packages: ['miniflare', 'wrangler', 'esbuild'],
+    packages: ['aws4fetch', 'miniflare', 'wrangler', 'esbuild'],
     purpose: 'the command line: dev and run, in Node',
   },
 ];
