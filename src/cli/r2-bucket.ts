@@ -8,8 +8,16 @@ import { AwsClient } from 'aws4fetch';
 import { EngineError } from '../base/errors.ts';
 import type { ObjectReader } from './object-reader.ts';
 
-/** `url` is the bucket's, without a slash at its end. */
-export type R2Access = { url: string; accessKeyId: string; secretAccessKey: string };
+export type R2Access = {
+  /** The bucket's, without a slash at its end. */
+  url: string;
+  /** The bucket as messages call it. */
+  place: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** What no message may contain. */
+  hidden: readonly string[];
+};
 
 export type R2ReaderOptions = {
   /** How often a request is made until an answer counts. */
@@ -84,8 +92,16 @@ export function r2AccessOf(
       hint: 'An account id has 32 hexadecimal digits; `npx wrangler whoami` prints it.',
     });
   }
-  const url = `${base ?? `https://${accountId}.r2.cloudflarestorage.com`}/${bucket}`;
-  return { url, accessKeyId, secretAccessKey };
+  const keys = { accessKeyId, secretAccessKey };
+  if (base !== null) {
+    const place = `the bucket ${bucket} at ${new URL(base).host}`;
+    const hidden = [secretAccessKey, accessKeyId];
+    return { url: `${base}/${bucket}`, place, ...keys, hidden };
+  }
+  const host = `${accountId.toLowerCase()}.r2.cloudflarestorage.com`;
+  const place = `the bucket ${bucket} on R2`;
+  const hidden = [secretAccessKey, accessKeyId, accountId, accountId.toLowerCase()];
+  return { url: `https://${host}/${bucket}`, place, ...keys, hidden };
 }
 
 function endpointOf(text: string): string {
@@ -213,7 +229,7 @@ class R2Reader implements ObjectReader {
     }
     throw new EngineError(
       'STORE_FAILED',
-      this.#plain(`${this.#place} could not be read in ${attemptsMax} attempts: ${trouble}`),
+      `${this.#access.place} could not be read in ${attemptsMax} attempts: ${this.#plain(trouble)}`,
       { hint: 'Check the network, and R2_ACCOUNT_ID or --endpoint.' },
     );
   }
@@ -227,43 +243,41 @@ class R2Reader implements ObjectReader {
     return { status: response.status, body: new Uint8Array(await response.arrayBuffer()) };
   }
 
-  get #place(): string {
-    const { host, pathname } = new URL(this.#access.url);
-    return `the bucket ${pathname.split('/').at(-1)} at ${host}`;
-  }
-
   /** An answer that means no. */
   #refusal(status: number, body: Uint8Array): EngineError {
     const answer = errorOf(body);
     const what = this.#plain(said(status, answer));
     if (answer.code === 'NoSuchBucket') {
-      return new EngineError('NOT_FOUND', `there is no such bucket: ${this.#place}`, {
+      return new EngineError('NOT_FOUND', `there is no such bucket: ${this.#access.place}`, {
         detail: `The answer was ${what}.`,
         hint: 'Check the name and the account; a bucket of a jurisdiction needs --endpoint.',
       });
     }
     if (status === 401 || status === 403) {
       const late = answer.code === 'RequestTimeTooSkewed';
-      return new EngineError('ACCESS_DENIED', `${this.#place} may not be read with this key`, {
-        detail: `The answer was ${what}.`,
-        hint: late
-          ? "Set this machine's clock right: requests are signed with the time."
-          : 'Check that R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY are those of one token, that it is for this bucket and not expired, and that the bucket is in this account.',
-      });
+      return new EngineError(
+        'ACCESS_DENIED',
+        `${this.#access.place} may not be read with this key`,
+        {
+          detail: `The answer was ${what}.`,
+          hint: late
+            ? "Set this machine's clock right: requests are signed with the time."
+            : 'Check that R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY are those of one token, that it is for this bucket and not expired, and that the bucket is in this account.',
+        },
+      );
     }
     return this.#notS3(`answers ${what}`);
   }
 
   #notS3(does: string): EngineError {
-    return new EngineError('INVALID_OPTION', `${this.#place} ${does}`, {
+    return new EngineError('INVALID_OPTION', `${this.#access.place} ${does}`, {
       hint: 'Check that --endpoint is the URL of an S3 API, without the bucket, and that the keys are whole.',
     });
   }
 
-  /** The text without the keys, should a server repeat them. */
+  /** What a server or the network said, without what is hidden, should they repeat it. */
   #plain(text: string): string {
-    const { accessKeyId, secretAccessKey } = this.#access;
-    return text.replaceAll(secretAccessKey, '…').replaceAll(accessKeyId, '…');
+    return this.#access.hidden.reduce((plain, value) => plain.replaceAll(value, '…'), text);
   }
 }
 

@@ -65,8 +65,9 @@ async function errorOf(promise: Promise<unknown>): Promise<EngineError> {
 describe('the address of a bucket', () => {
   test('is built from the account, or is below the endpoint', () => {
     const environment = { ...KEYS, ...ACCOUNT };
-    expect(r2AccessOf('r2://some-bucket', null, environment)).toEqual({
-      url: 'https://0123456789abcdef0123456789ABCDEF.r2.cloudflarestorage.com/some-bucket',
+    expect(r2AccessOf('r2://some-bucket', null, environment)).toMatchObject({
+      url: 'https://0123456789abcdef0123456789abcdef.r2.cloudflarestorage.com/some-bucket',
+      place: 'the bucket some-bucket on R2',
       accessKeyId: 'the-key-id-of-nobody',
       secretAccessKey: 'the-secret-of-nobody',
     });
@@ -165,6 +166,18 @@ describe('a reader of a bucket on R2', () => {
     expect(gaveUp.code).toBe('STORE_FAILED');
     expect(gaveUp.message).toMatch(/in 5 attempts: it answered 500 InternalError \(about …\)$/);
     expect(bad.requests).toHaveLength(5);
+  });
+
+  test('does not say the id of the account, which is part of the address', async () => {
+    const access = r2AccessOf('r2://some-bucket', null, { ...KEYS, ...ACCOUNT });
+    const host = new URL(access.url).host;
+    await readerOf([failure(500, 'InternalError', `at ${host}`)]);
+    const { port } = server!.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    const { message } = await errorOf(r2Reader({ ...access, url }, { attemptsMax: 1 }).get('a'));
+    expect(message).toBe(
+      'the bucket some-bucket on R2 could not be read in 1 attempts: it answered 500 InternalError (at ….r2.cloudflarestorage.com)',
+    );
   });
 
   test('does not wait for ever, neither for a silent server nor for one that is not there', async () => {
