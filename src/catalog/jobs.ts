@@ -33,12 +33,15 @@ export type JobPatch = Partial<Omit<Job, 'id' | 'pipelineId' | 'updatedMs' | 've
  * Writes over `seen`, a job as it was read; false when it has changed since, or was deleted.
  *
  * Epochs only grow; whoever knows less keeps what is there.
+ *
+ * @param pipelineVersion  given: also false when what is wanted is not of this version any more
  */
 export async function recordObservation(
   db: Kysely<Database>,
   seen: Job,
   patch: JobPatch,
   nowMs: number,
+  pipelineVersion: number | null = null,
 ): Promise<boolean> {
   const updated = await db
     .updateTable('jobs')
@@ -51,7 +54,10 @@ export async function recordObservation(
         is
           .selectFrom('pipelines')
           .select('pipelines.id')
-          .where('pipelines.id', '=', seen.pipelineId),
+          .where('pipelines.id', '=', seen.pipelineId)
+          .$if(pipelineVersion !== null, (wanted) =>
+            wanted.where('pipelines.version', '=', pipelineVersion),
+          ),
       ),
     )
     .returning('id')
@@ -143,7 +149,12 @@ export async function listFailures(
 export type ControllerCatalog = {
   load(pipelineId: string): Promise<PipelineAndJob | null>;
   due(nowMs: number, limit: number): Promise<string[]>;
-  record(seen: Job, patch: JobPatch, nowMs: number): Promise<boolean>;
+  record(
+    seen: Job,
+    patch: JobPatch,
+    nowMs: number,
+    pipelineVersion: number | null,
+  ): Promise<boolean>;
   recordFailure(
     jobId: string,
     generation: number,
@@ -157,7 +168,8 @@ export function controllerCatalog(db: Kysely<Database>): ControllerCatalog {
   return {
     load: (pipelineId) => getPipeline(db, pipelineId),
     due: (nowMs, limit) => duePipelines(db, nowMs, limit),
-    record: (seen, patch, nowMs) => recordObservation(db, seen, patch, nowMs),
+    record: (seen, patch, nowMs, pipelineVersion) =>
+      recordObservation(db, seen, patch, nowMs, pipelineVersion),
     recordFailure: (jobId, generation, report, nowMs) =>
       recordFailure(db, jobId, generation, report, nowMs),
     schedule: (pipelineId, version, nextPollMs) =>

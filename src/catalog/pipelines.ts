@@ -85,22 +85,23 @@ export async function createPipeline(
   return created === undefined ? 'exists' : 'created';
 }
 
+/** The job is read first: what is wanted is then as new as the job, or newer, and never an order that the job has carried out. */
 export async function getPipeline(
   db: Kysely<Database>,
   id: string,
 ): Promise<PipelineAndJob | null> {
-  const pipeline = await db
-    .selectFrom('pipelines')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (pipeline === undefined) return null;
   const job = await db
     .selectFrom('jobs')
     .selectAll()
     .where('pipeline_id', '=', id)
     .executeTakeFirst();
-  return job === undefined ? null : { pipeline: pipelineOf(pipeline), job: jobOf(job) };
+  if (job === undefined) return null;
+  const pipeline = await db
+    .selectFrom('pipelines')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return pipeline === undefined ? null : { pipeline: pipelineOf(pipeline), job: jobOf(job) };
 }
 
 /** A page of at most `limit` pipelines, newest first, after the pipeline `after` (from the beginning when it is null or gone). */
@@ -207,6 +208,8 @@ function columnsOf(change: DesiredChange) {
     case 'run':
       return {
         ...running,
+        // Starting again is no restart without state, whatever an earlier restart was.
+        restart_reset: sql<number>`CASE WHEN ${restartPending} THEN restart_reset ELSE 0 END`,
         restart_nonce: sql<string>`CASE WHEN ${jobState} IN ('Failed', 'Finished') THEN ${change.nonce} ELSE restart_nonce END`,
       };
     case 'stop':

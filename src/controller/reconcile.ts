@@ -63,7 +63,7 @@ async function carryOut(ports: ControllerPorts, call: ControllerCall): Promise<C
     case 'load':
       return await catalog.load(call.pipelineId);
     case 'record':
-      return await catalog.record(call.seen, call.patch, call.nowMs);
+      return await catalog.record(call.seen, call.patch, call.nowMs, call.pipelineVersion);
     case 'record-failure':
       await catalog.recordFailure(call.jobId, call.generation, call.report, call.nowMs);
       return undefined;

@@ -24,8 +24,11 @@ import { transition } from './transitions.ts';
 /** The calls that a controller makes, with what each is answered. */
 type Calls = {
   load: { asks: { pipelineId: string }; answer: PipelineAndJob | null };
-  /** False when the job is not what was `seen` any more. */
-  record: { asks: { seen: Job; patch: JobPatch; nowMs: number }; answer: boolean };
+  /** False when the job is not what was `seen` any more, or what is wanted not of the version that is given. */
+  record: {
+    asks: { seen: Job; patch: JobPatch; nowMs: number; pipelineVersion: number | null };
+    answer: boolean;
+  };
   'record-failure': {
     asks: { jobId: string; generation: number; report: ErrorReport; nowMs: number };
     answer: undefined;
@@ -68,6 +71,13 @@ function* ask<Name extends keyof Calls>(
 ): ControllerRun<Calls[Name]['answer']> {
   return (yield { call, ...asks } as ControllerCall) as Calls[Name]['answer'];
 }
+
+const record = (
+  seen: Job,
+  patch: JobPatch,
+  nowMs: number,
+  pipelineVersion: number | null = null,
+): ControllerRun<boolean> => ask('record', { seen, patch, nowMs, pipelineVersion });
 
 /** Brings one pipeline closer to what is wanted. Returns when to look again, null when nobody has to. */
 export function* reconcileRounds(
@@ -115,7 +125,7 @@ function* perform(
   for (const action of actions) {
     switch (action.tag) {
       case 'record':
-        if (!(yield* ask('record', { seen, patch: action.patch, nowMs }))) return { tag: 'again' };
+        if (!(yield* record(seen, action.patch, nowMs))) return { tag: 'again' };
         seen = { ...seen, ...action.patch, version: seen.version + 1 };
         break;
       case 'note-failure': {
@@ -129,7 +139,7 @@ function* perform(
       case 'stop':
         if (!(yield* command(me, pipeline, seen, action))) {
           if (seen.unreachableSinceMs === null)
-            yield* ask('record', { seen, patch: { unreachableSinceMs: nowMs }, nowMs });
+            yield* record(seen, { unreachableSinceMs: nowMs }, nowMs);
           return { tag: 'next-look', atMs: nowMs + RETRY_MS };
         }
         break;
@@ -158,12 +168,13 @@ function* allocate(
       // A restart that was asked for has been tried: it must not be tried again without being asked for again.
       ...(patch.restartDone === undefined ? {} : { restartDone: patch.restartDone }),
     };
-    yield* ask('record', { seen: job, patch: failed, nowMs });
+    yield* record(job, failed, nowMs);
     return { tag: 'again' };
   }
   const { generation } = outcome;
   const allocated = { ...patch, generation, ...(resets ? { resetFrom: generation } : {}) };
-  yield* ask('record', { seen: job, patch: allocated, nowMs });
+  // Not over a newer order: that one may be what this generation is for, and a reset would then be honoured twice.
+  yield* record(job, allocated, nowMs, pipeline.version);
   return { tag: 'again' };
 }
 

@@ -175,8 +175,10 @@ export class ControllerWorld {
       catalog: {
         load: (id) => this.#cross('load', () => catalog.load(id)),
         due: (nowMs, limit) => this.#cross('due', () => catalog.due(nowMs, limit)),
-        record: (seen, patch, nowMs) =>
-          this.#cross(`record ${patch.state ?? '-'}`, () => catalog.record(seen, patch, nowMs)),
+        record: (seen, patch, nowMs, pipelineVersion) =>
+          this.#cross(`record ${patch.state ?? '-'}`, () =>
+            catalog.record(seen, patch, nowMs, pipelineVersion),
+          ),
         recordFailure: (job, generation, report, nowMs) =>
           this.#cross('record-failure', () =>
             catalog.recordFailure(job, generation, report, nowMs),
