@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { EngineError } from '../base/errors.ts';
 import { startCronTicker } from './cron-ticker.ts';
@@ -93,6 +94,9 @@ function reloader(runtime: LocalRuntime): () => void {
   };
 }
 
+/** A signal may reach workerd before it reaches us: what fails is judged when ours has surely come. */
+const SIGNAL_LATE_MS = 300;
+
 /** Runs until a signal; answers the exit code. */
 export async function dev(argv: readonly string[]): Promise<number> {
   const options = parseDevArguments(argv);
@@ -116,8 +120,9 @@ export async function dev(argv: readonly string[]): Promise<number> {
     isEnding: () => interrupted,
     ...address,
   });
-  const runtime = await starting.catch((error: unknown) => {
+  const runtime = await starting.catch(async (error: unknown) => {
     // Ctrl-C in a terminal also ends the workerd that is starting; that it did not start is then no failure.
+    await pause(SIGNAL_LATE_MS);
     if (interrupted) return null;
     throw error;
   });
@@ -128,8 +133,9 @@ export async function dev(argv: readonly string[]): Promise<number> {
   announce(runtime, options.port === undefined);
   const ticker = startCronTicker(
     () => runtime.runScheduled(),
-    (error) => {
+    async (error) => {
       // Ctrl-C in a terminal ends workerd as well: a tick that is under way then fails, and that is no news.
+      await pause(SIGNAL_LATE_MS);
       if (!interrupted) printFailure(error);
     },
   );
