@@ -119,7 +119,10 @@ test('ranges go on where they ended when partitions move between subtasks, and o
 });
 
 test('after collection what is left is proved, and the older output is named as not compared', () => {
-  const cluster = clusterOf(FILES, 'collected', { settings: { checkpointsKept: 2 } });
+  const cluster = clusterOf(FILES, 'collected', {
+    settings: { checkpointsKept: 2 },
+    checkpointIntervalMs: 50,
+  });
   cluster.startGeneration('created');
   expect(cluster.runToOutcome()).toMatchObject({ tag: 'finished' });
   const verdict = verdictOn(bucketOf(cluster));

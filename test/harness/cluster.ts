@@ -1,25 +1,24 @@
 /**
- * A whole pipeline in one process on the production step machines: controller (a small stand-in),
- * leaders, hosts, object store, files, logs and a virtual clock. Every delay and choice comes from one seed.
+ * A whole pipeline in one process on the production step machines: controllers,
+ * leaders, hosts, catalogue, object store, files, logs, network and a virtual clock. Every delay and choice comes from one seed.
  *
  * A crashed object loses its memory and gets a new incarnation; what it had under way may still land.
  * Generations that were given up are left running, as zombies are. What may go wrong: `cluster/faults.ts`.
  */
-import { must } from '../../src/base/assert.ts';
+import { LIMITS } from '../../src/base/limits.ts';
 import { Prng } from '../../src/base/prng.ts';
+import type { DesiredChange } from '../../src/catalog/pipelines.ts';
+import type { Job } from '../../src/catalog/schema.ts';
 import { newLeader, type LeaderState } from '../../src/leader/state.ts';
-import { allocateGeneration } from '../../src/lineage/allocate.ts';
-import { driveSync } from '../../src/lineage/drive.ts';
-import type {
-  GenerationSpec,
-  Outcome,
-  RuntimeSettings,
-  StopMode,
-} from '../../src/protocol/messages.ts';
-import { PATHS, type Committed } from './cluster/bucket.ts';
+import type { Outcome, RuntimeSettings, StopMode } from '../../src/protocol/messages.ts';
+import type { Committed } from './cluster/bucket.ts';
+import { MemoryCatalog } from './cluster/catalog.ts';
+import { Controllers } from './cluster/controllers.ts';
 import type { Faults } from './cluster/faults.ts';
 import { Hosts } from './cluster/hosts.ts';
-import { type LeaderCell, Leaders } from './cluster/leaders.ts';
+import { Leaders } from './cluster/leaders.ts';
+import { CONTROLLER, hostNode, leaderNode } from './cluster/network.ts';
+import { JobWatch } from './cluster/watch.ts';
 import { type ClusterOptions, World } from './cluster/world.ts';
 import type { MemoryObjectStore } from './memory-object-store.ts';
 
@@ -41,38 +40,51 @@ export const TEST_SETTINGS: RuntimeSettings = {
 /** What is to be started after the generation that is being stopped. */
 export type Restart = { parallelism: number; reset: boolean };
 
+/** A change as the API makes it; the nonce is the cluster's. */
+export type Wanted = DesiredChange extends infer Change
+  ? Change extends unknown
+    ? Omit<Change, 'nonce'>
+    : never
+  : never;
+
 export class SimulatedCluster {
   readonly prng: Prng;
   readonly world: World;
-  outcome: Outcome | null = null;
-  generation = 0;
-  parallelism: number;
+  readonly catalog: MemoryCatalog;
+  readonly watch = new JobWatch({
+    outcomeOf: (generation) => this.#leaders.get(generation)?.state.outcome ?? null,
+    resetsAsked: () => this.catalog.resetsAsked,
+  });
   readonly #leaders: Leaders;
   readonly #hosts: Hosts;
-  #resetFrom: number | null = null;
-  #restart: Restart | null = null;
-  /** Of the current generation; it is the same however often its leader is told. */
-  #spec: GenerationSpec | null = null;
-  #stops = 0;
+  readonly #controllers: Controllers;
 
   constructor(options: ClusterOptions) {
-    this.parallelism = options.parallelism;
     this.prng = new Prng(options.seed);
     this.world = new World(options, this.prng);
+    this.catalog = new MemoryCatalog(
+      {
+        graph: JSON.stringify(options.graph),
+        parallelism: options.parallelism,
+        checkpointIntervalMs: options.checkpointIntervalMs,
+        settings: { ...TEST_SETTINGS, ...options.settings },
+        createdMs: this.world.clock.startedMs,
+      },
+      (before, after) => this.#recorded(before, after),
+    );
     this.#hosts = new Hosts(this.world, {
       report: (envelope) => {
-        const leader = must(this.#leaders.get(envelope.generation), 'leader');
-        return this.#leaders.feed(leader, { tag: 'report', envelope });
+        const leader = this.#leaders.get(envelope.generation);
+        return leader === undefined
+          ? null
+          : this.#leaders.feed(leader, { tag: 'report', envelope });
       },
       hostLost: ({ generation, index, incarnation }) =>
         this.#leaders.hostLost(generation, index, incarnation),
       currentGeneration: () => this.generation,
     });
-    this.#leaders = new Leaders(this.world, this.#hosts, (cell) =>
-      this.#reconcile(cell.generation),
-    );
-    const { pollMs } = options;
-    if (pollMs !== undefined) this.#poll(pollMs);
+    this.#leaders = new Leaders(this.world, this.#hosts, (heard) => this.#controllers.nudge(heard));
+    this.#controllers = new Controllers(this.world, this.catalog, this.#leaders);
   }
 
   get trace(): string[] {
@@ -92,46 +104,61 @@ export class SimulatedCluster {
     return this.world.clock.nowMs;
   }
 
+  get generation(): number {
+    return this.catalog.job.generation;
+  }
+
+  /** That is wanted. Set, it is that of the next generation, whatever that is for. */
+  get parallelism(): number {
+    return this.catalog.pipeline.parallelism;
+  }
+
+  set parallelism(parallelism: number) {
+    const { pipeline } = this.catalog;
+    this.catalog.pipeline = { ...pipeline, parallelism, version: pipeline.version + 1 };
+  }
+
+  /** How the job ended; null while it has not, or is about to start again. */
+  get outcome(): Outcome | null {
+    if (!this.catalog.atRest) return null;
+    const { state, epoch, failure } = this.catalog.job;
+    if (state === 'Finished') return { tag: 'finished', epoch };
+    if (state === 'Failed' && failure !== null) return { tag: 'failed', report: failure };
+    return { tag: 'stopped', epoch };
+  }
+
   /** From here on only these faults happen. */
   setFaults(faults: Faults): void {
     this.world.dice.faults = faults;
   }
 
-  /** Allocates the next generation and starts its leader. */
+  /** A controller looks for this reason: at a pipeline that was just created it starts the first generation. */
   startGeneration(reason: string): void {
-    const allocated = driveSync(
-      allocateGeneration(
-        { paths: PATHS, nowMs: this.nowMs, writeId: `w${this.world.unique()}` },
-        this.generation,
-      ),
-      (op) => this.store.answer(op),
-    );
-    if (allocated.tag !== 'allocated') throw new Error(`allocation ended with ${allocated.tag}`);
-    this.generation = allocated.generation;
-    this.#spec = this.#makeSpec(reason);
-    if (this.generation > 1)
-      this.world.say(`generation ${this.generation} of ${this.parallelism}: ${reason}`);
-    for (let index = 0; index < this.parallelism; index++)
-      this.#hosts.create(this.generation, index);
-    const cell = this.#leaders.create(this.generation, null);
-    this.#leaders.feed(cell, { tag: 'start', spec: this.#spec });
+    this.world.say(`a controller looks: ${reason}`);
+    this.#controllers.nudge();
   }
 
-  /** Runs until an outcome that is final, or throws after `steps` events. */
-  runToOutcome(steps = 2_000_000): Outcome {
-    for (let step = 0; step < steps; step++) {
-      if (this.outcome !== null) return this.outcome;
-      if (!this.world.clock.runNext()) throw new Error('nothing left to happen');
+  /** Runs until the job is at rest, or throws after `steps` events or `ms` milliseconds. */
+  runToOutcome(steps = 2_000_000, ms = Infinity): Outcome {
+    const { clock } = this.world;
+    const untilMs = clock.nowMs + ms;
+    let step = 0;
+    for (; step < steps && clock.nowMs <= untilMs; step++) {
+      const { outcome } = this;
+      if (outcome !== null) return outcome;
+      if (!clock.runNext()) throw new Error('nothing left to happen');
     }
-    const { nowMs, startedMs } = this.world.clock;
-    throw new Error(`no outcome after ${steps} events, at ${nowMs - startedMs} ms`);
+    const { job } = this.catalog;
+    throw new Error(
+      `no outcome after ${step} events, at ${clock.nowMs - clock.startedMs} ms, but ${JSON.stringify(job)}`,
+    );
   }
 
   /** Runs everything due within the next `ms`. */
   runFor(ms: number): void {
     const { clock } = this.world;
     const untilMs = clock.nowMs + ms;
-    while (this.outcome === null && (clock.nextMs ?? Infinity) <= untilMs) clock.runNext();
+    while ((clock.nextMs ?? Infinity) <= untilMs) clock.runNext();
     clock.nowMs = Math.max(clock.nowMs, untilMs);
   }
 
@@ -152,19 +179,61 @@ export class SimulatedCluster {
     if (cell !== undefined) this.#leaders.crash(cell);
   }
 
-  /** The controller takes the leader for dead: a new generation beside the old one. */
+  /** Controllers could not reach the leader for so long that the next one takes it for dead: a new generation beside the old one. */
   splitBrain(): void {
-    this.world.say('controller starts another generation');
-    this.startGeneration('split brain');
+    const { job } = this.catalog;
+    if (job.generation === 0 || this.outcome !== null) return;
+    this.world.say('controllers have not reached the leader for long');
+    this.world.network.cut(CONTROLLER, leaderNode(job.generation), LIMITS.leaderSilentMs);
+    const unreachableSinceMs = this.nowMs - LIMITS.leaderSilentMs * 2;
+    this.catalog.job = { ...job, unreachableSinceMs, version: job.version + 1 };
+    this.#controllers.nudge();
+  }
+
+  /** Cuts the leader off from controllers for `ms`; with an index, from that host. */
+  cutLeader(index: number | null, ms: number): void {
+    const { generation } = this;
+    const other = index === null ? CONTROLLER : hostNode(generation, index);
+    this.#cut(leaderNode(generation), other, ms);
+  }
+
+  cutHosts(left: number, right: number, ms: number): void {
+    this.#cut(hostNode(this.generation, left), hostNode(this.generation, right), ms);
+  }
+
+  #cut(left: string, right: string, ms: number): void {
+    this.world.say(`${left} and ${right} do not reach each other for ${ms} ms`);
+    this.world.network.cut(left, right, ms);
+  }
+
+  /** Newer code is deployed; with `beside`, what is older runs on for a while. */
+  deploy(beside: boolean): void {
+    const { versions } = this.#controllers;
+    const version = String.fromCharCode((versions.at(-1) ?? '1').charCodeAt(0) + 1);
+    this.world.say(`code ${version} is deployed${beside ? ' beside the older' : ''}`);
+    this.#controllers.versions = beside ? [...versions, version] : [version];
+  }
+
+  /** Nobody is cut off any more, and only the newest code runs. */
+  heal(): void {
+    this.setFaults({});
+    this.world.network.heal();
+    this.#controllers.versions = this.#controllers.versions.slice(-1);
+  }
+
+  /** What a user asks for: written, and looked at at once. */
+  want(change: Wanted): void {
+    const nonce = `n${this.world.unique()}`;
+    this.world.say(`wanted: ${JSON.stringify(change)}`);
+    this.catalog.want({ ...change, nonce } as DesiredChange, this.nowMs);
+    if (!this.world.dice.strikes('nudgeLost')) this.#controllers.nudge();
   }
 
   /** Asks for a stop; with `restart`, for a start after it. */
   stop(mode: StopMode, restart: Restart | null = null): void {
-    const cell = this.#leaders.get(this.generation);
-    if (cell?.alive !== true) return;
-    this.world.say(`stop ${mode}${restart === null ? '' : `, then ${JSON.stringify(restart)}`}`);
-    this.#restart = restart;
-    this.#leaders.feed(cell, { tag: 'stop', mode, nonce: `stop${this.#stops++}` });
+    if (restart === null) return this.want({ tag: 'stop', mode });
+    this.parallelism = restart.parallelism;
+    this.want({ tag: 'restart', mode, reset: restart.reset });
   }
 
   /** The clock of the leader, or of a host, jumps: forwards or back. */
@@ -178,59 +247,15 @@ export class SimulatedCluster {
     cell.skewMs += ms;
   }
 
+  #recorded(before: Job, after: Job): void {
+    const { generation, reason, state } = after;
+    if (generation !== before.generation)
+      this.world.say(`generation ${generation} of ${this.parallelism}: ${reason}`);
+    if (state !== before.state) this.world.say(`the job is ${state}`);
+    this.watch.see(before, after);
+  }
+
   status(): LeaderState {
     return this.#leaders.get(this.generation)?.state ?? newLeader();
-  }
-
-  #makeSpec(reason: string): GenerationSpec {
-    const { graph, checkpointIntervalMs, settings } = this.world.options;
-    return {
-      protocol: 1,
-      pipelineId: 'pl',
-      jobId: 'job',
-      name: 'test',
-      generation: this.generation,
-      graph,
-      parallelism: this.parallelism,
-      checkpointIntervalMs,
-      settings: { ...TEST_SETTINGS, ...settings },
-      pipelineCreatedMs: this.world.clock.startedMs,
-      reason,
-      reset: this.#resetFrom !== null,
-      ...(this.#resetFrom === null ? {} : { resetFrom: this.#resetFrom }),
-      codeVersion: 'test',
-    };
-  }
-
-  /** The controller's poll: it makes up for lost alarms, starts and nudges. */
-  #poll(everyMs: number): void {
-    this.world.clock.at(this.nowMs + everyMs, () => {
-      this.#poll(everyMs);
-      const cell = this.#leaders.get(this.generation);
-      if (cell?.alive !== true || this.outcome !== null) return;
-      if (cell.spec === null)
-        this.#leaders.feed(cell, { tag: 'start', spec: must(this.#spec, 'spec') });
-      this.#leaders.feed(cell, { tag: 'tick' });
-      this.#reconcile(cell.generation);
-    });
-  }
-
-  #reconcile(generation: number): void {
-    const cell: LeaderCell | undefined = this.#leaders.get(generation);
-    if (generation !== this.generation || this.outcome !== null || cell?.alive !== true) return;
-    const { outcome } = cell.state;
-    // What was not stored is not told to anybody.
-    if (outcome === null || cell.persisted?.outcome === null) return;
-    const restart = this.#restart;
-    if (outcome.tag === 'failed' && outcome.report.retry === 'backoff') {
-      return this.startGeneration(`recovery: ${outcome.report.code}`);
-    }
-    if (outcome.tag === 'stopped' && restart !== null) {
-      this.#restart = null;
-      this.parallelism = restart.parallelism;
-      if (restart.reset) this.#resetFrom = generation + 1;
-      return this.startGeneration('restart');
-    }
-    this.outcome = outcome;
   }
 }

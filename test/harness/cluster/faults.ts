@@ -42,6 +42,20 @@ export const FAULTS = {
   readLost: 0.0005,
   alarmLost: 0.3,
   nudgeLost: 0.3,
+  /** A controller dies before or after one of its calls. */
+  controllerCut: 0.03,
+  controllerSlow: 0.05,
+  /** The clock of a controller differs. */
+  controllerSkew: 0.3,
+  /** A call to D1 fails, or is done and its answer lost. */
+  catalogFailed: 0.03,
+  catalogAnswerLost: 0.05,
+  /** A call of a controller to a leader is lost, or done and its answer lost; it may hang until its deadline. */
+  leaderCallLost: 0.05,
+  leaderCallHangs: 0.3,
+  cronLate: 0.3,
+  cronLost: 0.2,
+  cronDoubled: 0.3,
 } as const;
 
 export type Fault = keyof typeof FAULTS;

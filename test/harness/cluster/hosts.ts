@@ -15,6 +15,7 @@ import type {
 } from '../../../src/protocol/messages.ts';
 import type { HostEffect, HostEvent, HostStep } from '../../../src/subtask/host-events.ts';
 import { HostMachine } from '../../../src/subtask/host-machine.ts';
+import { hostNode, leaderNode } from './network.ts';
 import type { World } from './world.ts';
 
 const REPORT_PAUSE_MS = 100;
@@ -62,9 +63,14 @@ export class Hosts {
     return this.#cells.get(`${generation}/${index}`);
   }
 
-  create(generation: number, index: number): void {
+  /** Objects come to be when they are first called. */
+  #object(generation: number, index: number): HostCell {
+    return this.get(generation, index) ?? this.create(generation, index);
+  }
+
+  create(generation: number, index: number): HostCell {
     const incarnation = `h${generation}x${index}x${this.#world.unique()}`;
-    this.#cells.set(`${generation}/${index}`, {
+    const cell: HostCell = {
       machine: new HostMachine(incarnation),
       incarnation,
       alive: true,
@@ -77,11 +83,13 @@ export class Hosts {
       skewMs: 0,
       disownedSinceMs: null,
       watermarks: new Map(),
-    });
+    };
+    this.#cells.set(`${generation}/${index}`, cell);
+    return cell;
   }
 
   command(generation: number, index: number, envelope: CommandEnvelope): CommandAnswer | null {
-    const host = must(this.get(generation, index), 'host');
+    const host = this.#object(generation, index);
     const { effects } = this.#feed(host, { tag: 'command', envelope, requestId: 1 });
     const answered = effects.find((candidate) => candidate.tag === 'answer');
     return answered?.tag === 'answer' ? answered.answer : null;
@@ -323,6 +331,11 @@ export class Hosts {
     const retry = (): void => this.#world.later(again, host, REPORT_PAUSE_MS);
     const { identity } = host.machine;
     if (identity === null || dice.strikes('reportLost')) return retry();
+    const reached = this.#world.network.reaches(
+      leaderNode(host.generation),
+      hostNode(host.generation, host.index),
+    );
+    if (!reached) return retry();
     const { pipelineId, generation, index, leader } = identity;
     const envelope = {
       pipelineId,
@@ -366,8 +379,12 @@ export class Hosts {
         from,
       );
     const lost = world.dice.strikes('deliveryLost');
-    if (lost && world.prng.chance(0.5)) return refuse('lost on its way');
-    const target = must(this.get(from.generation, to), 'host');
+    const reached = world.network.reaches(
+      hostNode(from.generation, from.index),
+      hostNode(from.generation, to),
+    );
+    if (!reached || (lost && world.prng.chance(0.5))) return refuse('lost on its way');
+    const target = this.#object(from.generation, to);
     const requestId = world.unique();
     if (lost) refuse('its answer was lost');
     else this.#waiting.set(`${target.incarnation}/${requestId}`, { from, edge, to });

@@ -11,20 +11,29 @@ import type {
 } from '../../../src/leader/interface.ts';
 import { stepLeader } from '../../../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../../../src/leader/state.ts';
+import { leaderStatus } from '../../../src/leader/status.ts';
 import { collectGarbage } from '../../../src/lineage/collect.ts';
 import { completeCommit } from '../../../src/lineage/commit.ts';
 import type { LineageContext } from '../../../src/lineage/context.ts';
 import { fenceAndBegin } from '../../../src/lineage/fence.ts';
 import { openLineage } from '../../../src/lineage/open.ts';
 import { publishCheckpoint } from '../../../src/lineage/publish.ts';
-import type { Lineage, StoreOp } from '../../../src/lineage/store.ts';
 import type { Incarnation } from '../../../src/lineage/types.ts';
-import type { GenerationSpec, ReportAnswer } from '../../../src/protocol/messages.ts';
+import type {
+  GenerationSpec,
+  LeaderStatus,
+  ReportAnswer,
+  StopMode,
+} from '../../../src/protocol/messages.ts';
 import { PATHS } from './bucket.ts';
+import type { LeaderCalls } from './controllers.ts';
 import type { Hosts } from './hosts.ts';
+import { CONTROLLER, hostNode, leaderNode } from './network.ts';
 import type { World } from './world.ts';
 
 const LATE_MAX_MS = 6_000;
+/** How soon the end of a generation is told again when nobody has heard of it. */
+const END_AGAIN_MS = 5_000;
 
 export type LeaderCell = {
   generation: number;
@@ -45,16 +54,43 @@ export type Untimed = LeaderEvent extends infer Event
     : never
   : never;
 
-export class Leaders {
+/** Asks a controller to look; `heard`: whether it did. */
+export type Nudge = (heard: (ok: boolean) => void) => void;
+
+export class Leaders implements LeaderCalls {
   readonly #world: World;
   readonly #hosts: Hosts;
-  readonly #nudge: (cell: LeaderCell) => void;
+  readonly #nudge: Nudge;
   readonly #cells = new Map<number, LeaderCell>();
 
-  constructor(world: World, hosts: Hosts, nudge: (cell: LeaderCell) => void) {
+  constructor(world: World, hosts: Hosts, nudge: Nudge) {
     this.#world = world;
     this.#hosts = hosts;
     this.#nudge = nudge;
+  }
+
+  /** A poll also makes up for a lost alarm. */
+  poll(generation: number): LeaderStatus | null {
+    const cell = this.#object(generation);
+    this.feed(cell, { tag: 'tick' });
+    return cell.alive ? leaderStatus(cell.state) : null;
+  }
+
+  start(generation: number, spec: GenerationSpec): boolean {
+    const cell = this.#object(generation);
+    this.feed(cell, { tag: 'start', spec });
+    return cell.alive;
+  }
+
+  stop(generation: number, mode: StopMode, nonce: string): boolean {
+    const cell = this.#object(generation);
+    this.feed(cell, { tag: 'stop', mode, nonce });
+    return cell.alive;
+  }
+
+  /** Objects come to be when they are first called. */
+  #object(generation: number): LeaderCell {
+    return this.#cells.get(generation) ?? this.create(generation, null);
   }
 
   get(generation: number): LeaderCell | undefined {
@@ -137,13 +173,26 @@ export class Leaders {
       case 'wake-at':
         return this.#setAlarm(cell, effect.atMs - cell.skewMs);
       case 'nudge':
-        if (!world.dice.strikes('nudgeLost')) world.later(() => this.#nudge(cell), null);
+        // A generation that was never started is ended by whoever asks for it.
+        if (cell.spec !== null) this.#tellEnd(cell.generation);
         return;
       case 'ended':
         cell.alarmMs = null;
         world.say(`generation ${cell.generation} ended: ${JSON.stringify(cell.state.outcome)}`);
         return;
     }
+  }
+
+  /** Until a controller has heard; the alarm outlives resets. */
+  #tellEnd(generation: number): void {
+    const world = this.#world;
+    const heard = (ok: boolean): void => {
+      if (!ok) world.later(() => this.#tellEnd(generation), null, END_AGAIN_MS);
+    };
+    const reached =
+      !world.dice.strikes('nudgeLost') && world.network.reaches(CONTROLLER, leaderNode(generation));
+    if (reached) world.later(() => this.#nudge(heard), null);
+    else heard(false);
   }
 
   #setAlarm(cell: LeaderCell, wantedMs: number): void {
@@ -164,7 +213,11 @@ export class Leaders {
         cell,
       );
     const lost = world.dice.strikes('commandLost');
-    if (lost && world.prng.chance(0.5)) return broken();
+    const reached = world.network.reaches(
+      leaderNode(cell.generation),
+      hostNode(cell.generation, index),
+    );
+    if (!reached || (lost && world.prng.chance(0.5))) return broken();
     // A message is data: whoever gets it holds nothing that its sender still has.
     const answer = this.#hosts.command(cell.generation, index, structuredClone(envelope));
     if (lost) return broken();
@@ -197,42 +250,29 @@ export class Leaders {
     const { tag } = operation;
     switch (tag) {
       case 'open':
-        return this.#drive(cell, openLineage(ctx), (outcome) => finish({ tag, outcome }));
+        return this.#world.drive(openLineage(ctx), cell, (outcome) => finish({ tag, outcome }));
       case 'complete-commit':
-        return this.#drive(cell, completeCommit(ctx, operation.tip), (outcome) =>
+        return this.#world.drive(completeCommit(ctx, operation.tip), cell, (outcome) =>
           finish({ tag, outcome }),
         );
       case 'fence':
-        return this.#drive(cell, fenceAndBegin(ctx, operation.tip, operation.options), (outcome) =>
-          finish({ tag, outcome }),
+        return this.#world.drive(
+          fenceAndBegin(ctx, operation.tip, operation.options),
+          cell,
+          (outcome) => finish({ tag, outcome }),
         );
       case 'publish':
-        return this.#drive(
-          cell,
+        return this.#world.drive(
           publishCheckpoint(ctx, operation.tip, operation.draft),
+          cell,
           (outcome) => finish({ tag, outcome }),
         );
       case 'collect':
-        return this.#drive(cell, collectGarbage(ctx, operation.tip, operation.keep), (outcome) =>
-          finish({ tag, outcome }),
+        return this.#world.drive(
+          collectGarbage(ctx, operation.tip, operation.keep),
+          cell,
+          (outcome) => finish({ tag, outcome }),
         );
     }
-  }
-
-  /** One store operation after the other, each sent and answered with a delay of its own. */
-  #drive<T>(cell: LeaderCell, workflow: Lineage<T>, finish: (outcome: T) => void): void {
-    const advance = (next: IteratorResult<StoreOp, T>): void => {
-      if (next.done === true) return finish(next.value);
-      const op = next.value;
-      this.#world.later(
-        () => {
-          const answer = this.#world.bucket.answer(op);
-          this.#world.later(() => advance(workflow.next(answer)), cell);
-        },
-        null,
-        op.op === 'pause' ? op.ms : 0,
-      );
-    };
-    advance(workflow.next());
   }
 }

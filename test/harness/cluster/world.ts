@@ -1,11 +1,13 @@
 /** What all parts of the simulated cluster share: time, chance, the bucket, logs and the list of facts. */
 import type { Prng } from '../../../src/base/prng.ts';
 import type { PhysicalGraph } from '../../../src/graph/graph.ts';
+import type { Lineage, StoreOp } from '../../../src/lineage/store.ts';
 import type { RuntimeSettings } from '../../../src/protocol/messages.ts';
 import { ClusterBucket } from './bucket.ts';
 import { VirtualClock } from './clock.ts';
 import { Dice, type Faults } from './faults.ts';
 import type { SimulatedLogs } from './logs.ts';
+import { Network } from './network.ts';
 
 export type ClusterOptions = {
   seed: number | string;
@@ -22,7 +24,7 @@ export type ClusterOptions = {
   /** Longest delay of a message, in milliseconds. */
   delayMaxMs?: number;
   faults?: Faults;
-  /** How often the controller looks; without, it only hears nudges. */
+  /** How often controllers look at what is due without being nudged. */
   pollMs?: number;
 };
 
@@ -30,6 +32,7 @@ export class World {
   readonly clock = new VirtualClock();
   readonly prng: Prng;
   readonly dice: Dice;
+  readonly network = new Network(this.clock);
   readonly bucket: ClusterBucket;
   readonly options: ClusterOptions;
   /** One line a fact; equal seeds give equal traces. */
@@ -57,5 +60,26 @@ export class World {
     this.clock.at(this.clock.nowMs + delayMs, () => {
       if (owner === null || owner.alive) run();
     });
+  }
+
+  /** One store operation after the other, each sent and answered with a delay of its own, while `owner` lives. */
+  drive<T>(
+    workflow: Lineage<T>,
+    owner: { alive: boolean } | null,
+    finish: (outcome: T) => void,
+  ): void {
+    const advance = (next: IteratorResult<StoreOp, T>): void => {
+      if (next.done === true) return finish(next.value);
+      const op = next.value;
+      this.later(
+        () => {
+          const answer = this.bucket.answer(op);
+          this.later(() => advance(workflow.next(answer)), owner);
+        },
+        null,
+        op.op === 'pause' ? op.ms : 0,
+      );
+    };
+    advance(workflow.next());
   }
 }
