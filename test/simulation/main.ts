@@ -45,6 +45,7 @@ function main(): number {
   const failed: string[] = [];
   let done = 0;
   for (let seed = first; seed < first + runs; seed++) {
+    done++;
     try {
       const hash = live(String(seed));
       if (runs === 1) say(`seed ${seed}: trace ${hash}`);
@@ -54,7 +55,6 @@ function main(): number {
       say(`again: npm run sim -- --seed ${seed} --runs 1`);
       if (!values['keep-going']) break;
     }
-    done++;
     if (done % 500 === 0) say(`${done} of ${runs} seeds, ${failed.length} failed`);
   }
   const minutes = (performance.now() - startedMs) / 60_000;

@@ -43,7 +43,7 @@ export const FAULTS = {
   alarmLost: 0.3,
   nudgeLost: 0.3,
   /** A controller dies before or after one of its calls. */
-  controllerCut: 0.03,
+  controllerCut: 0.06,
   controllerSlow: 0.05,
   /** The clock of a controller differs. */
   controllerSkew: 0.3,

@@ -36,8 +36,9 @@ export class JobWatch {
       if (after.failure?.code !== 'RESTARTS_EXHAUSTED' || !spent) fail('a job failed for nothing');
     }
     if (after.restarts > before.restarts) {
-      const silent = before.unreachableSinceMs !== null;
-      if (!silent && this.#port.outcomeOf(before.generation)?.tag !== 'failed')
+      const silent =
+        before.unreachableSinceMs !== null && after.failure?.message.includes('did not answer');
+      if (silent !== true && this.#port.outcomeOf(before.generation)?.tag !== 'failed')
         fail('a restart was counted that follows no failure');
     }
     if (after.resetFrom === before.resetFrom) return;
