@@ -11,7 +11,7 @@
  */
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { RowError } from '../expr/row-errors.ts';
-import type { StateTable } from '../state/state-table.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 
 /** Microseconds since 1970; +Infinity: the input has ended. */
 export type Watermark = number;
@@ -39,10 +39,13 @@ export interface Operator {
   onTick(nowMs: number, output: Output): void;
   /** Called right before a snapshot, so that buffered results leave ahead of the barrier. */
   onBarrier(output: Output): void;
-  /** The state as of now; the columns are copies or never change again. */
-  snapshot(): StateTable[];
   /**
-   * Called once, before any row: rows whose hash this subtask owns, from any number of former subtasks. Only the
+   * The state as of now; the columns are copies or never change again. `changes`: only what is new since the last call,
+   * whatever that one asked for; the first call after `restore` asks for `whole`.
+   */
+  snapshot(kind: SnapshotKind): StateTable[];
+  /**
+   * Called once, before any row: whole tables of rows whose hash this subtask owns, from any number of former subtasks. Only the
    * watermark that had been reached may come first; what was due by it leaves later, never during this call.
    */
   restore(tables: readonly StateTable[]): void;

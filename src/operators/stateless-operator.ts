@@ -1,7 +1,7 @@
 /** The parts of the operator contract that mean nothing for operators without state and clock. */
 import { assert } from '../base/assert.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import type { StateTable } from '../state/state-table.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import type { Operator, Output, Watermark } from './operator.ts';
 
 export abstract class StatelessOperator implements Operator {
@@ -13,7 +13,7 @@ export abstract class StatelessOperator implements Operator {
 
   onBarrier(_output: Output): void {}
 
-  snapshot(): StateTable[] {
+  snapshot(_kind: SnapshotKind): StateTable[] {
     return [];
   }
 

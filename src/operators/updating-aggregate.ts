@@ -23,7 +23,7 @@ import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups } from '../state/group-index.ts';
-import type { StateTable } from '../state/state-table.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { rowJson } from './row-json.ts';
@@ -214,7 +214,7 @@ export class UpdatingAggregate implements Operator {
     this.#grouped.retain(alive);
   }
 
-  snapshot(): StateTable[] {
+  snapshot(_kind: SnapshotKind): StateTable[] {
     assert(this.#dirty.length === 0, 'onBarrier comes before a snapshot');
     const groups = allGroups(this.#grouped.count);
     const rows = groups.length;
@@ -244,7 +244,14 @@ export class UpdatingAggregate implements Operator {
       ...this.#grouped.stateSchema(),
     ];
     return [
-      { table: 'groups', schema, rows, columns, hashes: this.#grouped.index.hashesOf(groups) },
+      {
+        table: 'groups',
+        schema,
+        rows,
+        columns,
+        hashes: this.#grouped.index.hashesOf(groups),
+        changes: null,
+      },
     ];
   }
 

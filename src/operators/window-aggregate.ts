@@ -25,7 +25,7 @@ import { TIMESTAMP, WINDOW, type Schema } from '../batch/types.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { allGroups } from '../state/group-index.ts';
-import type { StateTable } from '../state/state-table.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { survivors } from './project.ts';
@@ -208,7 +208,7 @@ export class WindowAggregate implements Operator {
 
   onBarrier(_output: Output): void {}
 
-  snapshot(): StateTable[] {
+  snapshot(_kind: SnapshotKind): StateTable[] {
     const open = [...this.#windows].filter(([, window]) => window.count > 0);
     const [first] = open;
     if (first === undefined) return [];
@@ -233,7 +233,7 @@ export class WindowAggregate implements Operator {
     const columns = schema.map((_, column) =>
       concatColumns(parts.map((part) => must(part.columns[column], 'a state column'))),
     );
-    return [{ table: 'windows', schema, rows, columns, hashes }];
+    return [{ table: 'windows', schema, rows, columns, hashes, changes: null }];
   }
 
   restore(tables: readonly StateTable[]): void {

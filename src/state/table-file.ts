@@ -126,11 +126,19 @@ function tableOf(header: Header, parts: readonly RecordBatch[]): StateTable {
       rows: 0,
       columns: schema.map((field) => emptyColumn(field.type)),
       hashes: new Uint32Array(0),
+      changes: null,
     };
   }
   const batch = parts.length === 1 ? (parts[0] as RecordBatch) : concatBatches(parts);
   const hashes = Uint32Array.from(hashColumn(batch).subarray(0, batch.rows));
-  return { table, schema, rows: batch.rows, columns: batch.columns.slice(0, -1), hashes };
+  return {
+    table,
+    schema,
+    rows: batch.rows,
+    columns: batch.columns.slice(0, -1),
+    hashes,
+    changes: null,
+  };
 }
 
 function readHeader(bytes: Uint8Array): Header {

@@ -68,7 +68,7 @@ function cutNode(
     cut.positions.push(...body.positions());
   }
   if (body instanceof OperatorBody) {
-    for (const table of body.operator.snapshot()) {
+    for (const table of body.operator.snapshot('whole')) {
       if (table.rows === 0) continue;
       const bytes = encodeStateTable(table);
       const keyRange = keyRangeOf(subtask, parallelism);

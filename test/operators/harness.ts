@@ -121,7 +121,8 @@ export class Subtasks {
     const files: { bytes: Uint8Array }[] = [];
     for (const operator of this.#operators) {
       operator.onBarrier(this.output);
-      for (const table of operator.snapshot()) files.push({ bytes: encodeStateTable(table) });
+      for (const table of operator.snapshot('whole'))
+        files.push({ bytes: encodeStateTable(table) });
     }
     this.#operators = Array.from({ length: parallelism }, (_, subtask) => {
       const operator = this.#make();

@@ -84,5 +84,5 @@ test('a union hands on what each input brings', () => {
   union.onBatch(0, batch, output);
   union.onBatch(1, batch, output);
   expect(output.batches).toEqual([batch, batch]);
-  expect([union.snapshot(), union.stateBytes(), union.stateRows()]).toEqual([[], 0, 0]);
+  expect([union.snapshot('whole'), union.stateBytes(), union.stateRows()]).toEqual([[], 0, 0]);
 });

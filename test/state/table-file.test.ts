@@ -18,7 +18,14 @@ function tableOf(rows: readonly Row[]): StateTable {
   const batch = batchFromRows(SCHEMA, rows);
   const hashes = new Uint32Array(rows.length);
   hashRows(batch.columns.slice(0, 1), rows.length, hashes);
-  return { table: 'groups', schema: SCHEMA, rows: rows.length, columns: batch.columns, hashes };
+  return {
+    table: 'groups',
+    schema: SCHEMA,
+    rows: rows.length,
+    columns: batch.columns,
+    hashes,
+    changes: null,
+  };
 }
 
 const rowsOfTable = (table: StateTable): Row[] =>
