@@ -4,10 +4,13 @@ import { createApi } from './api/app.ts';
 import { apiServices } from './platform/api-services.ts';
 import { reconcileAll, reconcileNow } from './platform/controller-ports.ts';
 import type { ControllerCalls, Env } from './platform/env.ts';
+import { installKernels } from './platform/kernels.ts';
 
 export { LogPartition } from '../durable-objects/log-partition.ts';
 export { PipelineLeader } from '../durable-objects/pipeline-leader.ts';
 export { SubtaskHost } from '../durable-objects/subtask-host.ts';
+
+installKernels();
 
 /** The controller as leaders reach it. */
 export class Controller extends WorkerEntrypoint<Env> implements ControllerCalls {

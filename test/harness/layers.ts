@@ -27,6 +27,12 @@ export const LAYERS: readonly Layer[] = [
     purpose: 'Arrow-layout record batches',
   },
   {
+    folder: 'kernels',
+    imports: ['base', 'batch'],
+    purpose:
+      'compiled loops (WebAssembly) behind a port, for callers that hold a twin in TypeScript',
+  },
+  {
     folder: 'lineage',
     imports: ['base'],
     purpose: 'the R2 lineage protocol as generators over an object-store port',
@@ -39,13 +45,17 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'expr',
-    imports: ['base', 'batch'],
+    imports: ['base', 'batch', 'kernels'],
     purpose: 'typed expressions and aggregates, compiled to column closures',
   },
-  { folder: 'formats', imports: ['base', 'batch'], purpose: 'bytes to batches and back' },
+  {
+    folder: 'formats',
+    imports: ['base', 'batch', 'kernels'],
+    purpose: 'bytes to batches and back',
+  },
   {
     folder: 'state',
-    imports: ['base', 'batch', 'lineage'],
+    imports: ['base', 'batch', 'kernels', 'lineage'],
     purpose: 'keyed tables, table files, rescale',
   },
   {
@@ -60,7 +70,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'operators',
-    imports: ['base', 'batch', 'expr', 'formats', 'state', 'graph'],
+    imports: ['base', 'batch', 'kernels', 'expr', 'formats', 'state', 'graph'],
     purpose: 'one operator per file',
   },
   {
@@ -139,6 +149,7 @@ export const LAYERS: readonly Layer[] = [
       'connectors',
       'graph',
       'controller',
+      'kernels',
       'lineage',
       'protocol',
       'state',
@@ -149,7 +160,17 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'cli',
-    imports: ['base', 'graph', 'plan', 'sql', 'connectors', 'protocol', 'lineage', 'audit'],
+    imports: [
+      'base',
+      'graph',
+      'kernels',
+      'plan',
+      'sql',
+      'connectors',
+      'protocol',
+      'lineage',
+      'audit',
+    ],
     packages: ['aws4fetch', 'miniflare', 'wrangler', 'esbuild'],
     purpose: 'the command line: dev and run, in Node',
   },
@@ -163,6 +184,7 @@ export const SYNCHRONOUS_FOLDERS: readonly string[] = [
   'base',
   'sql',
   'batch',
+  'kernels',
   'expr',
   'formats',
   'state',

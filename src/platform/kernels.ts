@@ -1,0 +1,5 @@
+/** The kernels as the Worker has them: modules that workerd compiled when it loaded the bundle. */
+import json from '../kernels/json.wasm';
+import { useKernels } from '../kernels/kernels.ts';
+
+export const installKernels = (): void => useKernels({ json });
