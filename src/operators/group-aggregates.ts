@@ -4,14 +4,14 @@
  * Place in the walk: stage 6. `GroupInputs` evaluates a batch once; `GroupedAggregates` is one index with one
  * accumulator per aggregate, group g of the index being group g of each accumulator.
  *
- * Invariants: the hash of a key here is the hash it was routed by, because both are taken over the same key
- * expressions; state columns of a checkpoint are keys, then the states of each accumulator in order.
+ * Invariants: state columns of a checkpoint are keys, then the states of each accumulator in order; when the groups are
+ * neighbours, as all groups together are, they are copies of buffers. A group that `groupsOf` named is *changed* until
+ * `takeChanged` tells of it.
  * Failure: rows whose keys or arguments cannot be computed are handed to the caller as errors; they reach no group.
  */
 import { assert } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { hashRows } from '../batch/row-hash.ts';
 import { filterBatch, sliceColumn } from '../batch/take.ts';
 import type { Field, Schema, SqlType } from '../batch/types.ts';
 import type { Accumulator } from '../expr/accumulator.ts';
@@ -25,6 +25,7 @@ import {
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { allGroups, GroupIndex } from '../state/group-index.ts';
+import { grown, wider } from '../state/growth.ts';
 import type { Output } from './operator.ts';
 import { survivors } from './project.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -33,7 +34,6 @@ import { problemsOf, rowJson } from './row-json.ts';
 export type EvaluatedBatch = {
   batch: RecordBatch;
   keys: readonly Column[];
-  hashes: Uint32Array;
   /** Of each aggregate: its arguments, and 1 for each row its FILTER lets through (null: every row). */
   aggregates: readonly { args: readonly Column[]; passes: Uint8Array | null }[];
 };
@@ -67,9 +67,7 @@ export class GroupInputs {
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
       return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
     }
-    const hashes = new Uint32Array(batch.rows);
-    hashRows(keys, batch.rows, hashes);
-    return { batch, keys, hashes, aggregates };
+    return { batch, keys, aggregates };
   }
 }
 
@@ -87,6 +85,8 @@ export class GroupedAggregates {
   accumulators: readonly Accumulator[];
   #groups = new Int32Array(0);
   #filtered = new Int32Array(0);
+  /** 1: the group has changed since `takeChanged` last told. */
+  #isChanged = new Uint8Array(0);
 
   constructor(keys: readonly Expr[], calls: readonly AggregateCall[]) {
     this.#calls = calls;
@@ -99,14 +99,34 @@ export class GroupedAggregates {
     return this.index.count;
   }
 
-  /** The group of each of rows `[from, to)`; valid until the next call. */
+  /** The group of each of rows `[from, to)`, the first at 0; valid until the next call. */
   groupsOf(evaluated: EvaluatedBatch, from: number, to: number): Int32Array {
     const rows = to - from;
     if (this.#groups.length < rows) this.#groups = new Int32Array(rows);
-    const whole = from === 0 && to === evaluated.batch.rows;
-    const keys = whole ? evaluated.keys : evaluated.keys.map((key) => sliceColumn(key, from, to));
-    this.index.lookupOrInsert(keys, rows, evaluated.hashes.subarray(from, to), this.#groups);
-    return this.#groups;
+    const groups = this.#groups;
+    this.index.lookupOrInsert(evaluated.keys, from, to, groups);
+    this.#makeRoom();
+    const isChanged = this.#isChanged;
+    for (let row = 0; row < rows; row++) isChanged[groups[row] as number] = 1;
+    return groups;
+  }
+
+  #makeRoom(): void {
+    const { count } = this.index;
+    if (count <= this.#isChanged.length) return;
+    this.#isChanged = wider(Uint8Array, this.#isChanged, grown(this.#isChanged.length, count));
+  }
+
+  /** The groups that changed since the last call, ascending; from now on none has. */
+  takeChanged(): Int32Array {
+    const isChanged = this.#isChanged;
+    let count = 0;
+    for (let group = 0; group < isChanged.length; group++) count += isChanged[group] as number;
+    const changed = new Int32Array(count);
+    for (let group = 0, at = 0; at < count; group++)
+      if (isChanged[group] === 1) changed[at++] = group;
+    isChanged.fill(0);
+    return changed;
   }
 
   /** Folds rows `[from, to)` in; `groups` as `groupsOf` gave them. */
@@ -152,13 +172,14 @@ export class GroupedAggregates {
   }
 
   /**
-   * Folds in rows that `stateColumns` gave, here or elsewhere.
+   * Folds in rows that `stateColumns` gave, here or elsewhere. That changes no group as `takeChanged` understands it.
    * @returns the group of each row
    */
-  merge(columns: readonly Column[], rows: number, hashes: Uint32Array): Int32Array {
+  merge(columns: readonly Column[], rows: number): Int32Array {
     const groups = new Int32Array(rows);
     const keyCount = this.#keyTypes.length;
-    this.index.lookupOrInsert(columns.slice(0, keyCount), rows, hashes, groups);
+    this.index.lookupOrInsert(columns.slice(0, keyCount), 0, rows, groups);
+    this.#makeRoom();
     let at = keyCount;
     for (const accumulator of this.accumulators) {
       accumulator.resize(this.index.count);
@@ -171,6 +192,7 @@ export class GroupedAggregates {
   /** Drops every group but these, which become groups 0, 1, 2, … in their order. */
   retain(groups: Int32Array): void {
     const states = this.accumulators.map((each) => each.stateColumns(groups));
+    this.#isChanged = Uint8Array.from(groups, (group) => this.#isChanged[group] as number);
     this.index = this.index.retain(groups);
     const renumbered = allGroups(groups.length);
     this.accumulators = this.#calls.map(makeAccumulator);
@@ -181,6 +203,9 @@ export class GroupedAggregates {
   }
 
   bytes(): number {
-    return this.accumulators.reduce((sum, each) => sum + each.bytes(), this.index.bytes());
+    return this.accumulators.reduce(
+      (sum, each) => sum + each.bytes(),
+      this.index.bytes() + this.#isChanged.length,
+    );
   }
 }

@@ -261,11 +261,7 @@ export class UpdatingAggregate implements Operator {
       const [counts, out, ...rest] = table.columns;
       assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
       const emitted = rest.slice(0, this.#emitted.length);
-      const groups = this.#grouped.merge(
-        rest.slice(this.#emitted.length),
-        table.rows,
-        table.hashes,
-      );
+      const groups = this.#grouped.merge(rest.slice(this.#emitted.length), table.rows);
       this.#makeRoom();
       for (let row = 0; row < table.rows; row++) {
         const group = groups[row] as number;

@@ -171,10 +171,9 @@ export class WindowAggregate implements Operator {
   }
 
   #emit(start: number, window: GroupedAggregates, output: Output): void {
-    for (let from = 0; from < window.count; from += LIMITS.batchRowsDefault) {
-      const groups = allGroups(window.count).subarray(from, from + LIMITS.batchRowsDefault);
-      this.#emitGroups(start, window, groups, output);
-    }
+    const all = allGroups(window.count);
+    for (let from = 0; from < all.length; from += LIMITS.batchRowsDefault)
+      this.#emitGroups(start, window, all.subarray(from, from + LIMITS.batchRowsDefault), output);
   }
 
   #emitGroups(start: number, window: GroupedAggregates, groups: Int32Array, output: Output): void {
@@ -252,8 +251,7 @@ export class WindowAggregate implements Operator {
         const columns = table.columns
           .slice(1)
           .map((column) => takeColumn(column, indices, rows.length));
-        const hashes = Uint32Array.from(rows, (row) => table.hashes[row] as number);
-        this.#windowAt(start).merge(columns, rows.length, hashes);
+        this.#windowAt(start).merge(columns, rows.length);
         if (start + this.#spec.window.widthMicros <= this.#watermark) this.#overdue = true;
       }
     }

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashRows } from '../../src/batch/row-hash.ts';
 import { columnFromValues, valueAt, type Value } from '../../src/batch/values.ts';
 import {
   BOOLEAN,
@@ -74,10 +73,8 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
             part.map((row) => row[at] as Value),
           ),
         );
-        const hashes = new Uint32Array(part.length);
-        hashRows(columns, part.length, hashes);
         const out = new Int32Array(part.length);
-        index.lookupOrInsert(columns, part.length, hashes, out);
+        index.lookupOrInsert(columns, 0, part.length, out);
         part.forEach((row, at) => {
           const key = keyText(row);
           if (!groupOfKey.has(key)) groupOfKey.set(key, groupOfKey.size);
@@ -94,7 +91,7 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
       const kept = index.retain(odd);
       expect(kept.count).toBe(odd.length);
       const again = new Int32Array(odd.length);
-      kept.lookupOrInsert(index.keyColumns(odd), odd.length, index.hashesOf(odd), again);
+      kept.lookupOrInsert(index.keyColumns(odd), 0, odd.length, again);
       expect([...again]).toEqual([...allGroups(odd.length)]);
     }),
     { numRuns: 200 },
@@ -102,22 +99,25 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
 });
 
 test('keys with one and the same hash stay apart', () => {
-  const index = new GroupIndex([INT64]);
   const count = 2000;
-  const column = columnFromValues(
-    INT64,
-    Array.from({ length: count }, (_, at) => BigInt(at)),
+  // What the table of a single key computes from a key's words is 0 for every one of these.
+  const colliding = Array.from({ length: count }, (_, high) =>
+    BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(Math.imul(high, 0x9e3779b1) >>> 0)),
   );
+  const column = columnFromValues(INT64, colliding);
+  const index = new GroupIndex([INT64]);
   const out = new Int32Array(count);
-  index.lookupOrInsert([column], count, new Uint32Array(count).fill(4026531840), out);
-  expect(index.count).toBe(count);
+  index.lookupOrInsert([column], 0, count, out);
   expect([...out]).toEqual([...allGroups(count)]);
+  index.lookupOrInsert([column], 0, count, out);
+  expect([...out]).toEqual([...allGroups(count)]);
+  expect(index.count).toBe(count);
 });
 
 test('no key columns at all make one group', () => {
   const index = new GroupIndex([]);
   const out = new Int32Array(5).fill(9);
-  index.lookupOrInsert([], 5, new Uint32Array(5), out);
+  index.lookupOrInsert([], 0, 5, out);
   expect([...out]).toEqual([0, 0, 0, 0, 0]);
   expect(index.count).toBe(1);
 });

@@ -1,0 +1,37 @@
+/** Index lists that are nothing but a stretch of neighbours: what may be copied instead of gathered. */
+
+/** The first of `indices` when they are first, first + 1, first + 2, …; otherwise -1. An empty list begins at 0. */
+export function runStart(indices: Int32Array): number {
+  if (indices.length === 0) return 0;
+  const first = indices[0] as number;
+  for (let at = 1; at < indices.length; at++) if (indices[at] !== first + at) return -1;
+  return first;
+}
+
+/** Elements at `indices`, `width` of them a value, as a copy. */
+export function gatherWords(words: Int32Array, indices: Int32Array, width: number): Int32Array {
+  const run = runStart(indices);
+  if (run >= 0) return words.slice(run * width, (run + indices.length) * width);
+  const gathered = new Int32Array(indices.length * width);
+  if (width === 1) {
+    for (let at = 0; at < indices.length; at++)
+      gathered[at] = words[indices[at] as number] as number;
+    return gathered;
+  }
+  for (let at = 0; at < indices.length; at++) {
+    const from = (indices[at] as number) * width;
+    const to = at * width;
+    for (let word = 0; word < width; word++) gathered[to + word] = words[from + word] as number;
+  }
+  return gathered;
+}
+
+/** Values at `indices` as a copy. */
+export function gatherFloats(values: Float64Array, indices: Int32Array): Float64Array {
+  const run = runStart(indices);
+  if (run >= 0) return values.slice(run, run + indices.length);
+  const gathered = new Float64Array(indices.length);
+  for (let at = 0; at < indices.length; at++)
+    gathered[at] = values[indices[at] as number] as number;
+  return gathered;
+}

@@ -1,0 +1,294 @@
+/**
+ * The table of several keys, or of one without a table of its own: a key becomes a fixed number of 32-bit words.
+ *
+ * BOOLEAN, INT, BIGINT, TIMESTAMP, DOUBLE and DECIMAL are their own words; text and everything else is numbered by a
+ * table of its column alone, and the number is the word. The last words say which keys are NULL, whose words are 0.
+ * A DOUBLE is kept with -0 as 0 and every NaN as one, so that equal keys are equal words.
+ */
+import { assert } from '../base/assert.ts';
+import { mix32 } from '../base/hash.ts';
+import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
+import { gatherWords } from '../batch/index-run.ts';
+import type { SqlType } from '../batch/types.ts';
+import { grown, wider } from './growth.ts';
+import { isCrowded, SLOTS_MIN, type KeyTable } from './key-table.ts';
+import { StoredTable } from './stored-table.ts';
+import { TextTable } from './text-table.ts';
+
+const FACTOR = 0x9e3779b1;
+
+type Part = {
+  type: SqlType;
+  /** Place of the first word within a key, and number of words. */
+  at: number;
+  width: number;
+  /** Numbers the values of types that are not their own words. */
+  table: KeyTable | null;
+};
+
+const WIDTHS: Readonly<Record<string, number>> = {
+  boolean: 1,
+  int32: 1,
+  int64: 2,
+  timestamp: 2,
+  float64: 2,
+  decimal: 4,
+};
+
+export class CompositeTable implements KeyTable {
+  readonly #parts: readonly Part[];
+  /** Words of a key, and of its values without the words of NULLs. */
+  readonly #width: number;
+  readonly #valueWidth: number;
+  /** Hash and number + 1 (0 is free) of each slot. */
+  #slots = new Int32Array(2 * SLOTS_MIN);
+  #keys = new Int32Array(0);
+  #words = new Int32Array(0);
+  #ids = new Int32Array(0);
+  count = 0;
+
+  constructor(types: readonly SqlType[]) {
+    let at = 0;
+    this.#parts = types.map((type) => {
+      const width = WIDTHS[type.tag];
+      const table =
+        width !== undefined
+          ? null
+          : type.tag === 'text'
+            ? new TextTable(type)
+            : new StoredTable(type);
+      const part: Part = { type, at, width: width ?? 1, table };
+      at += part.width;
+      return part;
+    });
+    this.#valueWidth = at;
+    this.#width = at + ((types.length + 31) >> 5);
+  }
+
+  lookupOrInsert(columns: readonly Column[], from: number, to: number, out: Int32Array): void {
+    const width = this.#width;
+    const rows = to - from;
+    if (this.#words.length < rows * width) this.#words = new Int32Array(rows * width);
+    const words = this.#words;
+    for (let word = this.#valueWidth; word < width; word++)
+      for (let row = 0; row < rows; row++) words[row * width + word] = 0;
+    this.#parts.forEach((part, index) =>
+      this.#encode(part, index, columns[index] as Column, from, to),
+    );
+    let slots = this.#slots;
+    let mask = slots.length - 2;
+    let keys = this.#keys;
+    for (let row = 0; row < rows; row++) {
+      const base = row * width;
+      const hash = hashWords(words, base, width);
+      let slot = (hash << 1) & mask;
+      let number = (slots[slot + 1] as number) - 1;
+      while (
+        number >= 0 &&
+        (slots[slot] !== hash || !sameWords(keys, number * width, words, base, width))
+      ) {
+        slot = (slot + 2) & mask;
+        number = (slots[slot + 1] as number) - 1;
+      }
+      if (number < 0) {
+        number = this.#insert(base, hash, slot);
+        slots = this.#slots;
+        mask = slots.length - 2;
+        keys = this.#keys;
+      }
+      out[row] = number;
+    }
+  }
+
+  #insert(base: number, hash: number, slot: number): number {
+    const width = this.#width;
+    const number = this.count++;
+    if ((number + 1) * width > this.#keys.length)
+      this.#keys = wider(Int32Array, this.#keys, grown(number, number + 1) * width);
+    for (let word = 0; word < width; word++)
+      this.#keys[number * width + word] = this.#words[base + word] as number;
+    this.#slots[slot] = hash;
+    this.#slots[slot + 1] = number + 1;
+    if (isCrowded(this.count, this.#slots.length >> 1)) this.#rehash();
+    return number;
+  }
+
+  #rehash(): void {
+    const old = this.#slots;
+    const slots = new Int32Array(old.length * 2);
+    const mask = slots.length - 2;
+    for (let from = 0; from < old.length; from += 2) {
+      if (old[from + 1] === 0) continue;
+      let slot = ((old[from] as number) << 1) & mask;
+      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+      slots[slot] = old[from] as number;
+      slots[slot + 1] = old[from + 1] as number;
+    }
+    this.#slots = slots;
+  }
+
+  /** Writes the words of one key column. */
+  #encode(part: Part, index: number, column: Column, from: number, to: number): void {
+    const words = this.#words;
+    const width = this.#width;
+    const { at, table } = part;
+    if (table === null) encodeFixed(column, from, to, words, at, width);
+    else {
+      if (this.#ids.length < to - from) this.#ids = new Int32Array(to - from);
+      table.lookupOrInsert([column], from, to, this.#ids);
+      for (let row = 0; row < to - from; row++) words[row * width + at] = this.#ids[row] as number;
+    }
+    const { validity } = column;
+    if (validity === null) return;
+    const mask = this.#valueWidth + (index >> 5);
+    for (let row = from; row < to; row++) {
+      if (bitAt(validity, row)) continue;
+      const base = (row - from) * width;
+      for (let word = at; word < at + part.width; word++) words[base + word] = 0;
+      words[base + mask] = (words[base + mask] as number) | (1 << (index & 31));
+    }
+  }
+
+  keyColumns(numbers: Int32Array): Column[] {
+    const width = this.#width;
+    const words = gatherWords(this.#keys, numbers, width);
+    return this.#parts.map((part, index) => {
+      const validity = presence(
+        words,
+        numbers.length,
+        width,
+        this.#valueWidth + (index >> 5),
+        index & 31,
+      );
+      if (part.table === null)
+        return { ...decodeFixed(part.type, words, numbers.length, part.at, width), validity };
+      const ids = new Int32Array(numbers.length);
+      for (let row = 0; row < ids.length; row++) ids[row] = words[row * width + part.at] as number;
+      return { ...(part.table.keyColumns(ids)[0] as Column), validity };
+    });
+  }
+
+  bytes(): number {
+    const tables = this.#parts.reduce((sum, { table }) => sum + (table?.bytes() ?? 0), 0);
+    return tables + this.#slots.byteLength + this.#keys.byteLength;
+  }
+}
+
+function hashWords(words: Int32Array, from: number, width: number): number {
+  let hash = 0;
+  for (let word = from; word < from + width; word++) {
+    hash = Math.imul(hash ^ (words[word] as number), FACTOR);
+    hash ^= hash >>> 15;
+  }
+  return mix32(hash) | 0;
+}
+
+function sameWords(
+  left: Int32Array,
+  at: number,
+  right: Int32Array,
+  other: number,
+  width: number,
+): boolean {
+  for (let word = 0; word < width; word++)
+    if (left[at + word] !== right[other + word]) return false;
+  return true;
+}
+
+const cell = new Float64Array(1);
+const cellWords = new Int32Array(cell.buffer);
+
+function encodeFixed(
+  column: Column,
+  from: number,
+  to: number,
+  words: Int32Array,
+  at: number,
+  width: number,
+): void {
+  let base = at;
+  switch (column.tag) {
+    case 'int32':
+      for (let row = from; row < to; row++, base += width)
+        words[base] = column.values[row] as number;
+      return;
+    case 'int64':
+    case 'timestamp': {
+      const source = column.words;
+      for (let row = from; row < to; row++, base += width) {
+        words[base] = source[2 * row] as number;
+        words[base + 1] = source[2 * row + 1] as number;
+      }
+      return;
+    }
+    case 'boolean':
+      for (let row = from; row < to; row++, base += width)
+        words[base] = bitAt(column.bits, row) ? 1 : 0;
+      return;
+    case 'float64':
+      for (let row = from; row < to; row++, base += width) {
+        const value = column.values[row] as number;
+        // Adding 0 turns -0 into 0; the constant gives NaN one bit pattern.
+        cell[0] = value === value ? value + 0 : Number.NaN;
+        words[base] = cellWords[0] as number;
+        words[base + 1] = cellWords[1] as number;
+      }
+      return;
+    case 'decimal':
+      for (let row = from; row < to; row++, base += width)
+        for (let word = 0; word < 4; word++)
+          words[base + word] = column.words[4 * row + word] as number;
+      return;
+    default:
+      assert(false, `a key of fixed width, not ${column.tag}`);
+  }
+}
+
+function decodeFixed(
+  type: SqlType,
+  words: Int32Array,
+  length: number,
+  at: number,
+  width: number,
+): Column {
+  const own = WIDTHS[type.tag] as number;
+  const values = new Int32Array(length * own);
+  for (let row = 0; row < length; row++)
+    for (let word = 0; word < own; word++)
+      values[row * own + word] = words[row * width + at + word] as number;
+  const common = { type, length, validity: null };
+  switch (type.tag) {
+    case 'int32':
+      return { tag: 'int32', ...common, values };
+    case 'int64':
+    case 'timestamp':
+      return { tag: type.tag, ...common, words: values };
+    case 'float64':
+      return { tag: 'float64', ...common, values: new Float64Array(values.buffer) };
+    case 'decimal':
+      return { tag: 'decimal', ...common, type, words: values };
+    default: {
+      const bits = new Uint8Array(bitmapBytes(length));
+      for (let row = 0; row < length; row++) if (values[row] === 1) setBit(bits, row);
+      return { tag: 'boolean', ...common, bits };
+    }
+  }
+}
+
+/** Validity of one key, from the bit `bit` of the words that say what is NULL; null: nothing is. */
+function presence(
+  words: Int32Array,
+  length: number,
+  width: number,
+  at: number,
+  bit: number,
+): Uint8Array | null {
+  let validity: Uint8Array | null = null;
+  for (let row = 0; row < length; row++) {
+    if (((words[row * width + at] as number) & (1 << bit)) === 0) continue;
+    validity ??= new Uint8Array(bitmapBytes(length)).fill(255);
+    const byte = row >> 3;
+    validity[byte] = (validity[byte] as number) & ~(1 << (row & 7));
+  }
+  return validity;
+}

@@ -1,0 +1,165 @@
+/**
+ * The table of a single key of one or two words: INT, BIGINT, TIMESTAMP.
+ *
+ * A slot is the key's low word beside its number + 1 (0 is free), so that a lookup touches one cache line. High words
+ * are kept apart, and not at all while every one of them is 0: most ids are below 2^32.
+ */
+import { assert } from '../base/assert.ts';
+import { mix32 } from '../base/hash.ts';
+import { bitAt, type Column, type Int32Column, type Int64Column } from '../batch/column.ts';
+import { runStart } from '../batch/index-run.ts';
+import type { SqlType } from '../batch/types.ts';
+import { grown, wider } from './growth.ts';
+import { isCrowded, nullBits, SLOTS_MIN, type KeyTable } from './key-table.ts';
+
+const HIGH_FACTOR = 0x9e3779b1;
+
+/** Where the search for a key begins, before the mask. */
+const hashPair = (low: number, high: number): number => mix32(low ^ Math.imul(high, HIGH_FACTOR));
+
+export class PairTable implements KeyTable {
+  readonly #type: SqlType;
+  readonly #layout: 'int32' | 'int64' | 'timestamp';
+  #slots = new Int32Array(2 * SLOTS_MIN);
+  #lows = new Int32Array(0);
+  /** By number; null: all are 0. */
+  #highs: Int32Array | null = null;
+  /** The number of NULL, which is in no slot. */
+  #nullAt = -1;
+  count = 0;
+
+  constructor(type: SqlType, layout: 'int32' | 'int64' | 'timestamp') {
+    this.#type = type;
+    this.#layout = layout;
+  }
+
+  lookupOrInsert(columns: readonly Column[], from: number, to: number, out: Int32Array): void {
+    const column = columns[0] as Column;
+    assert(column.tag === this.#layout, `a key of layout ${this.#layout}, not ${column.tag}`);
+    if (column.tag === 'int32') this.#findNarrow(column as Int32Column, from, to, out);
+    else this.#findWide(column as Int64Column, from, to, out);
+  }
+
+  #findNarrow(column: Int32Column, from: number, to: number, out: Int32Array): void {
+    const { values, validity } = column;
+    for (let row = from; row < to; row++) {
+      if (validity !== null && !bitAt(validity, row)) out[row - from] = this.#numberOfNull();
+      else out[row - from] = this.#find(values[row] as number, 0);
+    }
+  }
+
+  #findWide(column: Int64Column, from: number, to: number, out: Int32Array): void {
+    const { words, validity } = column;
+    if (validity !== null) {
+      for (let row = from; row < to; row++) {
+        if (!bitAt(validity, row)) out[row - from] = this.#numberOfNull();
+        else out[row - from] = this.#find(words[2 * row] as number, words[2 * row + 1] as number);
+      }
+      return;
+    }
+    let slots = this.#slots;
+    let mask = slots.length - 2;
+    let highs = this.#highs;
+    for (let row = from; row < to; row++) {
+      const low = words[2 * row] as number;
+      const high = words[2 * row + 1] as number;
+      let slot = (hashPair(low, high) << 1) & mask;
+      let number = (slots[slot + 1] as number) - 1;
+      while (
+        number >= 0 &&
+        (slots[slot] !== low || (highs === null ? 0 : (highs[number] as number)) !== high)
+      ) {
+        slot = (slot + 2) & mask;
+        number = (slots[slot + 1] as number) - 1;
+      }
+      if (number < 0) {
+        number = this.#insert(low, high, slot);
+        slots = this.#slots;
+        mask = slots.length - 2;
+        highs = this.#highs;
+      }
+      out[row - from] = number;
+    }
+  }
+
+  #find(low: number, high: number): number {
+    const slots = this.#slots;
+    const mask = slots.length - 2;
+    const highs = this.#highs;
+    let slot = (hashPair(low, high) << 1) & mask;
+    for (;;) {
+      const number = (slots[slot + 1] as number) - 1;
+      if (number < 0) return this.#insert(low, high, slot);
+      if (slots[slot] === low && (highs === null ? 0 : (highs[number] as number)) === high)
+        return number;
+      slot = (slot + 2) & mask;
+    }
+  }
+
+  #insert(low: number, high: number, slot: number): number {
+    const number = this.#claim();
+    this.#lows[number] = low;
+    if (high !== 0) this.#highs ??= new Int32Array(this.#lows.length);
+    if (this.#highs !== null) this.#highs[number] = high;
+    this.#slots[slot] = low;
+    this.#slots[slot + 1] = number + 1;
+    if (isCrowded(this.count, this.#slots.length >> 1)) this.#rehash();
+    return number;
+  }
+
+  #numberOfNull(): number {
+    if (this.#nullAt < 0) this.#nullAt = this.#claim();
+    return this.#nullAt;
+  }
+
+  #claim(): number {
+    const number = this.count++;
+    if (number === this.#lows.length) {
+      const room = grown(number, number + 1);
+      this.#lows = wider(Int32Array, this.#lows, room);
+      if (this.#highs !== null) this.#highs = wider(Int32Array, this.#highs, room);
+    }
+    return number;
+  }
+
+  #rehash(): void {
+    const slots = new Int32Array(this.#slots.length * 2);
+    const mask = slots.length - 2;
+    const lows = this.#lows;
+    const highs = this.#highs;
+    for (let number = 0; number < this.count; number++) {
+      if (number === this.#nullAt) continue;
+      const low = lows[number] as number;
+      let slot = (hashPair(low, highs === null ? 0 : (highs[number] as number)) << 1) & mask;
+      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
+      slots[slot] = low;
+      slots[slot + 1] = number + 1;
+    }
+    this.#slots = slots;
+  }
+
+  keyColumns(numbers: Int32Array): Column[] {
+    const type = this.#type;
+    const length = numbers.length;
+    const validity = nullBits(numbers, this.#nullAt);
+    const lows = this.#lows;
+    const run = runStart(numbers);
+    if (this.#layout === 'int32') {
+      const values = run < 0 ? new Int32Array(length) : lows.slice(run, run + length);
+      if (run < 0)
+        for (let at = 0; at < length; at++) values[at] = lows[numbers[at] as number] as number;
+      return [{ tag: 'int32', type, length, validity, values }];
+    }
+    const words = new Int32Array(2 * length);
+    for (let at = 0; at < length; at++) {
+      const number = numbers[at] as number;
+      words[2 * at] = lows[number] as number;
+      if (this.#highs !== null) words[2 * at + 1] = this.#highs[number] as number;
+    }
+    return [{ tag: this.#layout, type, length, validity, words }];
+  }
+
+  bytes(): number {
+    return this.#slots.byteLength + this.#lows.byteLength * (this.#highs === null ? 1 : 2);
+  }
+}
