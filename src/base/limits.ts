@@ -32,6 +32,12 @@ export const LIMITS = {
   sqliteParametersMax: 100,
   /** Keyed state of one host. */
   stateBytesMax: 64 * 1024 * 1024,
+  /** Keyed state below this is written whole at every checkpoint. */
+  stateLayerBytesMin: 256 * 1024,
+  /** Files laid over each other before the state is written whole again. */
+  stateLayersMax: 16,
+  /** One state file, roughly: encoding and hashing it is one piece of work between batches. */
+  statePartBytesMax: 4 * 1024 * 1024,
   checkpointIntervalDefaultMs: 10_000,
   checkpointIntervalMinMs: 1_000,
   checkpointIntervalMaxMs: 86_400_000,

@@ -16,6 +16,9 @@ export type BarrierId = { epoch: number; attempt: number };
 export const isHigher = (left: BarrierId, right: BarrierId): boolean =>
   left.epoch > right.epoch || (left.epoch === right.epoch && left.attempt > right.attempt);
 
+export const sameBarrier = (left: BarrierId, right: BarrierId): boolean =>
+  left.epoch === right.epoch && left.attempt === right.attempt;
+
 export class BarrierAligner {
   readonly #inputs: ReadonlySet<string>;
   readonly #ended = new Set<string>();

@@ -104,6 +104,7 @@ const stateFile = record<StateFile>({
   hash,
   rows: count,
   keyRange,
+  layer: optional(count),
 });
 
 export const checkpointManifestCodec = codecOf(

@@ -58,7 +58,12 @@ export type GenerationManifest = {
   createdAtMs: number;
 };
 
-/** A state file (O3f). Rows hold keys whose routing hash lies in `keyRange`. */
+/**
+ * A state file (O3f). Rows hold keys whose routing hash lies in `keyRange`.
+ *
+ * The files of one operator, table and subtask are layers: those of layer 0 hold the whole table as it once was, those of
+ * layer n what has changed since layer n − 1. A manifest names all of them. Several files of one layer are parts of it.
+ */
 export type StateFile = {
   operator: string;
   table: string;
@@ -69,6 +74,8 @@ export type StateFile = {
   hash: string;
   rows: number;
   keyRange: KeyRange;
+  /** From 0; null from versions that knew whole tables only: 0. */
+  layer: number | null;
 };
 
 /** Small state that every subtask of the operator sees on restore: source offsets, watermarks, counters. */

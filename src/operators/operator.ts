@@ -45,6 +45,11 @@ export interface Operator {
    */
   snapshot(kind: SnapshotKind): StateTable[];
   /**
+   * True: the operator heeds the kind, and a table that it leaves out of `changes` has not changed. Else it is asked for
+   * `whole` only, where a table left out is empty.
+   */
+  readonly keepsChanges?: boolean;
+  /**
    * Called once, before any row: whole tables of rows whose hash this subtask owns, from any number of former subtasks. Only the
    * watermark that had been reached may come first; what was due by it leaves later, never during this call.
    */

@@ -4,10 +4,12 @@
  * Place in the walk: between stages 7 and 8, and on restore. Format, all integers little-endian:
  *
  *     8 bytes   magic "THLWGTAB"
- *     4 bytes   version, 1
+ *     4 bytes   version, 2 (1: without changes)
  *     4 bytes   n, the size of the header
- *     n bytes   header: JSON {table, schema, rows, chunks: byte sizes}
- *     chunks    Arrow IPC streams, each padded to 8 bytes; the column after the schema's holds the routing hashes
+ *     n bytes   header: JSON {table, schema, rows, chunks: byte sizes, changes: null or
+ *               {keyColumns, droppedBelow, removed: null or {rows, chunks}}}
+ *     chunks    Arrow IPC streams, each padded to 8 bytes; the column after the schema's holds the routing hashes.
+ *               Those of the rows come first, those of the removed keys follow.
  *
  * Invariants: the row order and the columns' values survive exactly; decoding with key ranges that cover the hash
  * space without overlap gives every row exactly once over all of them, whatever the number of ranges.
@@ -23,32 +25,71 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import { sliceBatch, takeBatch } from '../batch/take.ts';
 import { INT32, type Field, type Schema } from '../batch/types.ts';
 import { emptyColumn } from '../batch/column-builder.ts';
-import type { StateTable } from './state-table.ts';
+import type { StateChanges, StateTable } from './state-table.ts';
 
 const MAGIC = 'THLWGTAB';
-const VERSION = 1;
+const VERSION = 2;
 const PREAMBLE_BYTES = 16;
 const CHUNK_ROWS = 32_768;
 const HASH_FIELD: Field = { name: '_hash', type: INT32, nullable: false };
 
-type Header = { table: string; schema: Schema; rows: number; chunks: number[] };
+type Header = {
+  table: string;
+  schema: Schema;
+  rows: number;
+  chunks: number[];
+  changes?: {
+    keyColumns: number;
+    droppedBelow: number | null;
+    removed: { rows: number; chunks: number[] } | null;
+  } | null;
+};
+
+/** Rows with their hashes: the table itself, or the keys that were removed from it. */
+type Rows = { rows: number; columns: readonly Column[]; hashes: Uint32Array };
 
 /** The file's bytes. */
 export function encodeStateTable(table: StateTable): Uint8Array {
-  const schema = [...table.schema, HASH_FIELD];
-  const batch = batchOf(table);
-  const chunks: Uint8Array[] = [];
-  for (let from = 0; from < table.rows; from += CHUNK_ROWS) {
-    chunks.push(
-      encodeBatch(schema, sliceBatch(batch, from, Math.min(from + CHUNK_ROWS, table.rows))),
-    );
-  }
+  const { changes } = table;
+  const chunks = chunksOf(table.schema, table);
+  const removed =
+    changes === null || changes.removed === null
+      ? null
+      : chunksOf(table.schema.slice(0, changes.keyColumns), changes.removed);
   const header: Header = {
     table: table.table,
     schema: table.schema,
     rows: table.rows,
     chunks: chunks.map((chunk) => chunk.length),
+    changes:
+      changes === null
+        ? null
+        : {
+            keyColumns: changes.keyColumns,
+            droppedBelow: changes.droppedBelow,
+            removed:
+              removed === null
+                ? null
+                : {
+                    rows: changes.removed?.rows ?? 0,
+                    chunks: removed.map((chunk) => chunk.length),
+                  },
+          },
   };
+  return fileOf(header, [...chunks, ...(removed ?? [])]);
+}
+
+function chunksOf(schema: Schema, rows: Rows): Uint8Array[] {
+  const batch = batchOf(rows);
+  const chunks: Uint8Array[] = [];
+  for (let from = 0; from < rows.rows; from += CHUNK_ROWS) {
+    const to = Math.min(from + CHUNK_ROWS, rows.rows);
+    chunks.push(encodeBatch([...schema, HASH_FIELD], sliceBatch(batch, from, to)));
+  }
+  return chunks;
+}
+
+function fileOf(header: Header, chunks: readonly Uint8Array[]): Uint8Array {
   const head = new TextEncoder().encode(JSON.stringify(header));
   let size = padded(PREAMBLE_BYTES + head.length);
   for (const chunk of chunks) size += padded(chunk.length);
@@ -67,36 +108,71 @@ export function encodeStateTable(table: StateTable): Uint8Array {
 }
 
 /**
- * The rows of the file whose hash lies in `range`.
+ * The rows of the file whose hash lies in `range`, and the removed keys of that range.
  *
  * @returns columns may share memory with `bytes`
  * @throws INTERNAL when the bytes are no state file of a version this code reads
  */
 export function decodeStateTable(bytes: Uint8Array, range: KeyRange): StateTable {
   const header = readHeader(bytes);
-  const schema = [...header.schema, HASH_FIELD];
+  const start = padded(PREAMBLE_BYTES + headerBytes(bytes));
+  const rows = readRows(bytes, start, header.chunks, header.schema, range);
+  return {
+    table: header.table,
+    schema: header.schema,
+    ...rows,
+    changes: readChanges(bytes, start, header, range),
+  };
+}
+
+function readChanges(
+  bytes: Uint8Array,
+  start: number,
+  header: Header,
+  range: KeyRange,
+): StateChanges | null {
+  const { changes } = header;
+  if (changes === null || changes === undefined) return null;
+  const { keyColumns, droppedBelow, removed } = changes;
+  const behindRows = header.chunks.reduce((at, size) => at + padded(size), start);
+  const keys = header.schema.slice(0, keyColumns);
+  return {
+    keyColumns,
+    droppedBelow,
+    removed: removed === null ? null : readRows(bytes, behindRows, removed.chunks, keys, range),
+  };
+}
+
+function readRows(
+  bytes: Uint8Array,
+  start: number,
+  sizes: readonly number[],
+  schema: Schema,
+  range: KeyRange,
+): Rows {
   const parts: RecordBatch[] = [];
-  let at = padded(PREAMBLE_BYTES + headerBytes(bytes));
-  for (const size of header.chunks) {
+  let at = start;
+  for (const size of sizes) {
     if (at + size > bytes.length) throw corrupt('it is cut short');
-    const owned = ownedRows(decodeBatch(schema, bytes.subarray(at, at + size)), range);
+    const chunk = decodeBatch([...schema, HASH_FIELD], bytes.subarray(at, at + size));
+    const owned = ownedRows(chunk, range);
     if (owned.rows > 0) parts.push(owned);
     at += padded(size);
   }
-  return tableOf(header, parts);
+  if (parts.length === 0) {
+    const columns = schema.map((field) => emptyColumn(field.type));
+    return { rows: 0, columns, hashes: new Uint32Array(0) };
+  }
+  const batch = parts.length === 1 ? (parts[0] as RecordBatch) : concatBatches(parts);
+  const hashes = new Uint32Array(hashColumn(batch).subarray(0, batch.rows));
+  return { rows: batch.rows, columns: batch.columns.slice(0, -1), hashes };
 }
 
-function batchOf(table: StateTable): RecordBatch {
-  assert(table.hashes.length >= table.rows, 'a hash for every row');
-  const hashes = new Int32Array(table.hashes.buffer, table.hashes.byteOffset, table.rows);
-  const column: Column = {
-    tag: 'int32',
-    type: INT32,
-    length: table.rows,
-    validity: null,
-    values: hashes,
-  };
-  return { rows: table.rows, columns: [...table.columns, column], eventTime: null, retract: null };
+function batchOf({ rows, columns, hashes }: Rows): RecordBatch {
+  assert(hashes.length >= rows, 'a hash for every row');
+  const values = new Int32Array(hashes.buffer, hashes.byteOffset, rows);
+  const column: Column = { tag: 'int32', type: INT32, length: rows, validity: null, values };
+  return { rows, columns: [...columns, column], eventTime: null, retract: null };
 }
 
 function ownedRows(batch: RecordBatch, range: KeyRange): RecordBatch {
@@ -117,37 +193,13 @@ function hashColumn(batch: RecordBatch): Int32Array {
   return column.values;
 }
 
-function tableOf(header: Header, parts: readonly RecordBatch[]): StateTable {
-  const { table, schema } = header;
-  if (parts.length === 0) {
-    return {
-      table,
-      schema,
-      rows: 0,
-      columns: schema.map((field) => emptyColumn(field.type)),
-      hashes: new Uint32Array(0),
-      changes: null,
-    };
-  }
-  const batch = parts.length === 1 ? (parts[0] as RecordBatch) : concatBatches(parts);
-  const hashes = Uint32Array.from(hashColumn(batch).subarray(0, batch.rows));
-  return {
-    table,
-    schema,
-    rows: batch.rows,
-    columns: batch.columns.slice(0, -1),
-    hashes,
-    changes: null,
-  };
-}
-
 function readHeader(bytes: Uint8Array): Header {
   if (bytes.length < PREAMBLE_BYTES || new TextDecoder().decode(bytes.subarray(0, 8)) !== MAGIC) {
     throw corrupt('it does not begin like one');
   }
   const version = new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true);
-  if (version !== VERSION)
-    throw corrupt(`it has version ${version}, this code reads version ${VERSION}`);
+  if (version < 1 || version > VERSION)
+    throw corrupt(`it has version ${version}, this code reads versions up to ${VERSION}`);
   const head = bytes.subarray(PREAMBLE_BYTES, PREAMBLE_BYTES + headerBytes(bytes));
   try {
     return JSON.parse(new TextDecoder().decode(head)) as Header;

@@ -2,11 +2,11 @@
  * One checkpoint of one host while it is made: which stages have been cut, which files are still on
  * their way, what will be reported.
  *
- * State is encoded at the cut and uploaded while processing goes on. A task that is superseded by a
+ * State is copied at the cut, encoded and uploaded while processing goes on. A task that is superseded by a
  * higher barrier is dropped; late uploads of it are ignored, their files are garbage for the lineage's collector.
  */
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
-import type { BroadcastState, InputRange, StateFile } from '../lineage/types.ts';
+import type { BroadcastState, InputRange } from '../lineage/types.ts';
 
 /** How far an http table has been read at the cut: rows before `offset` are in the state. */
 export type LogPosition = { table: string; partition: number; offset: number };
@@ -14,7 +14,6 @@ export type LogPosition = { table: string; partition: number; offset: number };
 export class CheckpointTask {
   readonly barrier: BarrierId;
   readonly startedMs: number;
-  readonly files: StateFile[] = [];
   readonly broadcast: BroadcastState[] = [];
   readonly inputs: InputRange[] = [];
   readonly positions: LogPosition[] = [];
@@ -36,11 +35,6 @@ export class CheckpointTask {
   stageCut(stage: number, nowMs: number): void {
     this.#stages.delete(stage);
     if (this.#stages.size === 0) this.cutMs = nowMs;
-  }
-
-  uploading(requestId: number, file: StateFile): void {
-    this.#requests.add(requestId);
-    this.files.push(file);
   }
 
   /** The answer `requestId` must come before the report. */

@@ -8,12 +8,15 @@
  */
 import { must } from '../base/assert.ts';
 import { type BarrierId, isHigher } from '../checkpoint/barrier-aligner.ts';
+import { contentHash } from '../lineage/content-hash.ts';
 import { LineagePaths } from '../lineage/paths.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type { GenerationSpec, HostReport } from '../protocol/messages.ts';
+import { encodeStateTable } from '../state/table-file.ts';
 import { CheckpointTask, type LogPosition } from './checkpoint-task.ts';
 import { cutStage } from './cut-stage.ts';
 import type { StageRuntime } from './stage-runtime.ts';
+import { type LayerPolicy, StateLayers } from './state-layers.ts';
 import type { Subtasks } from './subtasks.ts';
 
 export type CheckpointPort = {
@@ -31,13 +34,15 @@ export type CheckpointPort = {
 export class HostCheckpoints {
   readonly #subtasks: Subtasks;
   readonly #port: CheckpointPort;
+  readonly #layers: StateLayers;
   #task: CheckpointTask | null = null;
   /** Reported and not yet settled. */
   #reported: CheckpointTask[] = [];
 
-  constructor(subtasks: Subtasks, port: CheckpointPort) {
+  constructor(subtasks: Subtasks, port: CheckpointPort, policy: LayerPolicy) {
     this.#subtasks = subtasks;
     this.#port = port;
+    this.#layers = new StateLayers(subtasks, port.index, policy);
   }
 
   /** The leader began `barrier`: cuts every stage that needs to wait for nothing; whether there was one. */
@@ -52,30 +57,41 @@ export class HostCheckpoints {
   cut(stage: StageRuntime, nowMs: number): void {
     const barrier = must(stage.aligning, 'barrier under alignment');
     const wanted = this.#open(barrier, nowMs);
-    const cut = cutStage(stage, barrier, this.#port.index, this.#subtasks);
+    const cut = cutStage(stage, barrier, this.#port.index, this.#layers);
     stage.finishBarrier();
     const task = this.#task;
     if (!wanted || task === null) return;
     task.broadcast.push(...cut.broadcast);
     task.inputs.push(...cut.inputs);
     task.positions.push(...cut.positions);
+    task.stageCut(stage.stage.index, nowMs);
+  }
+
+  /** Turns one part of the state that was cut into a file on its way; false when none waits. */
+  encodeNext(): boolean {
+    const task = this.#task;
+    const part = this.#layers.next();
+    if (part === null || task === null) return false;
     const { spec, index, incarnation } = this.#port;
     const paths = new LineagePaths(spec.pipelineId, spec.jobId);
-    for (const { file, bytes } of cut.files) {
-      const nameOf = (requestId: number): string =>
+    const { epoch, attempt } = task.barrier;
+    const bytes = encodeStateTable(part.table);
+    const { requestId, key } = this.#port.upload(
+      (id) =>
         paths.file(
           spec.generation,
           this.#port.leader(),
-          barrier.epoch,
-          file.operator,
-          file.table,
+          epoch,
+          part.operator,
+          part.table.table,
           index,
-          `${incarnation}-${barrier.attempt}-${requestId}`,
-        );
-      const { requestId, key } = this.#port.upload(nameOf, bytes);
-      task.uploading(requestId, { ...file, key });
-    }
-    task.stageCut(stage.stage.index, nowMs);
+          `${incarnation}-${attempt}-${id}`,
+        ),
+      bytes,
+    );
+    task.awaiting(requestId);
+    this.#layers.stored(part, { key, size: bytes.byteLength, hash: contentHash(bytes) });
+    return true;
   }
 
   answered(requestId: number): void {
@@ -89,7 +105,7 @@ export class HostCheckpoints {
   /** The report of the checkpoint under way, once everything it names is stored; null before and after. */
   report(drained: boolean, nowMs: number): HostReport | null {
     const task = this.#task;
-    if (task === null || task.reported || !task.complete) return null;
+    if (task === null || task.reported || !task.complete || this.#layers.waiting) return null;
     const { sinks } = this.#subtasks;
     if (!sinks.every((sink) => sink.ready(task.barrier))) return null;
     if (!task.preCommitted) {
@@ -107,7 +123,7 @@ export class HostCheckpoints {
     return {
       tag: 'checkpointed',
       ...task.barrier,
-      files: task.files,
+      files: this.#layers.files(),
       broadcast: task.broadcast,
       inputs: task.inputs,
       items: sinks.flatMap((sink) => sink.items(task.barrier)),
@@ -120,6 +136,7 @@ export class HostCheckpoints {
 
   /** Forgets what the settled checkpoint held; its log positions, which will not be read before again. */
   settle(barrier: BarrierId): LogPosition[] {
+    this.#layers.settle(barrier);
     for (const sink of this.#subtasks.sinks) sink.settle(barrier);
     for (const source of this.#subtasks.sources.values()) source.settle(barrier);
     const settled = this.#reported.filter(

@@ -26,7 +26,7 @@ import type {
   GenerationSpec,
   HostCommand,
 } from '../protocol/messages.ts';
-import { HostCheckpoints } from './host-checkpoints.ts';
+import { type CheckpointPort, HostCheckpoints } from './host-checkpoints.ts';
 import { HostCommits, tokenOf } from './host-commits.ts';
 import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
 import { checkStateBudget } from './state-budget.ts';
@@ -34,6 +34,7 @@ import { HostMetrics } from './host-metrics.ts';
 import { RestoreTask } from './restore-task.ts';
 import type { SinkNode } from './sink-node.ts';
 import type { StageRuntime } from './stage-runtime.ts';
+import { LAYER_POLICY, type LayerPolicy } from './state-layers.ts';
 import { buildSubtasks, type Subtasks } from './subtasks.ts';
 
 type Phase = 'empty' | 'restoring' | 'ready' | 'running' | 'stopped';
@@ -52,6 +53,7 @@ const TICK_MS = 100;
 
 export class HostMachine {
   readonly #incarnation: string;
+  readonly #layers: LayerPolicy;
   #phase: Phase = 'empty';
   #spec: GenerationSpec | null = null;
   #index = 0;
@@ -76,8 +78,9 @@ export class HostMachine {
   #nowMs = 0;
 
   /** @param incarnation fresh for every start of the object */
-  constructor(incarnation: string) {
+  constructor(incarnation: string, layers: LayerPolicy = LAYER_POLICY) {
     this.#incarnation = incarnation;
+    this.#layers = layers;
   }
 
   get phase(): Phase {
@@ -265,7 +268,7 @@ export class HostMachine {
       preview: (sink, rows, count) =>
         this.#effects.push({ tag: 'preview', operator: sink.operator, rows, count }),
     });
-    this.#checkpoints = new HostCheckpoints(this.#subtasks, {
+    const port: CheckpointPort = {
       spec,
       index,
       incarnation: this.#incarnation,
@@ -283,7 +286,8 @@ export class HostMachine {
         this.#effects.push({ tag: 'pre-commit', requestId, token, items, timeoutMs });
         return requestId;
       },
-    });
+    };
+    this.#checkpoints = new HostCheckpoints(this.#subtasks, port, this.#layers);
     this.#restore = new RestoreTask(checkpoint, this.#subtasks, index);
     for (const key of this.#restore.keys) {
       const requestId = this.#request({ tag: 'restore' });
@@ -370,6 +374,7 @@ export class HostMachine {
         done++;
       }
     }
+    if (this.#checkpoints?.encodeNext() === true) done++;
     // A clock may be set back; and nothing may leave on its own account before all hosts are ready.
     if (Math.abs(this.#nowMs - this.#lastTickMs) >= TICK_MS) {
       this.#lastTickMs = this.#nowMs;

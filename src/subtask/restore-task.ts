@@ -1,6 +1,7 @@
 /**
  * Brings the state of a checkpoint back into freshly built subtasks, whatever parallelism it was
- * written at: a subtask reads every file whose key range meets its own and keeps the rows it owns.
+ * written at: a subtask reads every file whose key range meets its own, keeps the rows it owns, and lays the layers of
+ * each table over each other.
  *
  * Failure: a file that is not what the manifest says (size, hash) breaks the lineage: LINEAGE_BROKEN,
  * never an older or an empty state.
@@ -11,6 +12,7 @@ import { keyRangeOf } from '../base/hash.ts';
 import { contentHash } from '../lineage/content-hash.ts';
 import type { BroadcastState, CheckpointManifest, JsonValue, StateFile } from '../lineage/types.ts';
 import type { OperatorCounters } from '../protocol/messages.ts';
+import { type LayerPart, mergeLayers } from '../state/merge-layers.ts';
 import type { StateTable } from '../state/state-table.ts';
 import { decodeStateTable } from '../state/table-file.ts';
 import type { Node } from './node.ts';
@@ -24,7 +26,8 @@ export class RestoreTask {
   readonly #index: number;
   readonly #files = new Map<string, StateFile>();
   readonly #requests = new Map<number, StateFile>();
-  readonly #tables = new Map<string, StateTable[]>();
+  /** By operator; then by table and former subtask. */
+  readonly #parts = new Map<string, Map<string, LayerPart[]>>();
   #open = 0;
 
   constructor(manifest: CheckpointManifest | null, subtasks: Subtasks, index: number) {
@@ -66,8 +69,17 @@ export class RestoreTask {
     }
     const own = keyRangeOf(this.#index, this.#subtasks.parallelismOf(file.operator));
     const table = decodeStateTable(bytes, own);
-    this.#tables.set(file.operator, [...(this.#tables.get(file.operator) ?? []), table]);
+    const parts = this.#parts.get(file.operator) ?? new Map<string, LayerPart[]>();
+    this.#parts.set(file.operator, parts);
+    const chain = `${file.subtask}/${file.table}`;
+    parts.set(chain, [...(parts.get(chain) ?? []), { layer: file.layer ?? 0, table }]);
     this.#open--;
+  }
+
+  #tablesOf(operator: string): StateTable[] {
+    const chains = [...(this.#parts.get(operator)?.values() ?? [])];
+    this.#parts.delete(operator);
+    return chains.map(mergeLayers).filter((table) => table.rows > 0);
   }
 
   /** Hands everything to the operators; called once, when complete. */
@@ -76,8 +88,7 @@ export class RestoreTask {
       const { body } = node;
       const watermark = this.#watermarkOf(node);
       if (watermark !== null && !(body instanceof SourceNode)) node.restoreWatermark(watermark);
-      if (body instanceof OperatorBody)
-        body.operator.restore(this.#tables.get(node.operator.id) ?? []);
+      if (body instanceof OperatorBody) body.operator.restore(this.#tablesOf(node.operator.id));
       if (body instanceof SourceNode)
         body.restore(this.#merged(node, 'offsets'), this.#merged(node, 'partitions'));
       this.#restoreCounters(node);

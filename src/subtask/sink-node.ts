@@ -8,7 +8,7 @@
  */
 import { must } from '../base/assert.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
+import { type BarrierId, sameBarrier } from '../checkpoint/barrier-aligner.ts';
 import type {
   ItemPayload,
   Sink,
@@ -115,6 +115,3 @@ export class SinkNode implements NodeBody, SinkOutput {
     ).items;
   }
 }
-
-const sameBarrier = (left: BarrierId, right: BarrierId): boolean =>
-  left.epoch === right.epoch && left.attempt === right.attempt;

@@ -127,6 +127,7 @@ function lineage(): LineageView {
           hash: 'h',
           rows: 3,
           keyRange: { lower: 0, upper: 1 },
+          layer: 0,
         },
       ],
       broadcast: [{ operator: 'source-1', table: 'offsets', subtask: 0, value: 1 }],

@@ -208,6 +208,7 @@ export function draftAfter(ctx: LineageContext, tip: Tip): CheckpointDraft {
     hash: contentHash(body),
     rows: 1,
     keyRange: { lower: 0, upper: 4294967296 },
+    layer: 0,
   };
   return {
     epoch: tip.epoch + 1,

@@ -20,6 +20,7 @@ function reportOf(host: number, epoch: number, attempt: number, items: SinkItem[
     hash: '0',
     rows: host,
     keyRange: { lower: 0, upper: 1 },
+    layer: 0,
   };
   return {
     tag: 'checkpointed',

@@ -83,6 +83,7 @@ const records: [string, Codec<object>, fc.Arbitrary<object>][] = [
           hash,
           rows: count,
           keyRange: fc.record({ lower: count, upper: count }),
+          layer: fc.option(count),
         }),
       ),
       broadcast: fc.array(fc.record({ operator: text, table: text, subtask: count, value: json })),

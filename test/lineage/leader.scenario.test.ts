@@ -175,6 +175,7 @@ function opens(operator: string, reset = false): LeaderScript {
     hash: '0'.repeat(32),
     rows: 1,
     keyRange: { lower: 0, upper: 4294967296 },
+    layer: 0,
   };
   const outcome = { tag: 'opened', tip: tipOf(5, 1, { files: [file] }), floor: 0 } as const;
   const id = script.operation?.id ?? 0;

@@ -1,5 +1,5 @@
 /** Runs keyed operators as a pipeline would: one source partition, a shuffle, several subtasks, checkpoints, rescale. */
-import { keyRangeOf } from '../../src/base/hash.ts';
+import { type KeyRange, keyRangeOf } from '../../src/base/hash.ts';
 import { partitionBatch } from '../../src/batch/partition.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
@@ -15,6 +15,7 @@ import {
 import { batchFromRows, rowsOf, type Row } from '../../src/batch/values.ts';
 import type { AggregateCall, Expr } from '../../src/expr/expr.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
+import { type LayerPart, mergeLayers } from '../../src/state/merge-layers.ts';
 import type { StateTable } from '../../src/state/state-table.ts';
 import { decodeStateTable, encodeStateTable } from '../../src/state/table-file.ts';
 
@@ -83,6 +84,8 @@ export class Subtasks {
   readonly #keys: readonly number[];
   #operators: Operator[];
   #watermark: number | null = null;
+  /** Of each subtask: the files of its checkpoints since it was made. */
+  #layers: Uint8Array[][][] = [];
 
   constructor(make: () => Operator, keys: readonly number[], parallelism: number) {
     this.#make = make;
@@ -110,30 +113,51 @@ export class Subtasks {
     if (watermark === null || (this.#watermark !== null && watermark <= this.#watermark)) return;
     this.#watermark = watermark;
     for (const operator of this.#operators) operator.onWatermark(watermark, this.output);
+    if (this.#operators[0]?.keepsChanges === true) this.checkpoint();
   }
 
   tick(nowMs: number): void {
     for (const operator of this.#operators) operator.onTick(nowMs, this.output);
   }
 
+  /** A checkpoint: the operators that keep changes give those since the one before, the others their whole state. */
+  checkpoint(): void {
+    this.#operators.forEach((operator, subtask) => {
+      operator.onBarrier(this.output);
+      const layers = this.#layers[subtask] ?? [];
+      const kind = operator.keepsChanges === true && layers.length > 0 ? 'changes' : 'whole';
+      const files = operator.snapshot(kind).map((table) => encodeStateTable(table));
+      this.#layers[subtask] = kind === 'whole' ? [files] : [...layers, files];
+    });
+  }
+
   /** A checkpoint, and a restart from its files at another parallelism. */
   restart(parallelism: number): void {
-    const files: { bytes: Uint8Array }[] = [];
-    for (const operator of this.#operators) {
-      operator.onBarrier(this.output);
-      for (const table of operator.snapshot('whole'))
-        files.push({ bytes: encodeStateTable(table) });
-    }
+    this.checkpoint();
+    const layers = this.#layers;
+    this.#layers = [];
     this.#operators = Array.from({ length: parallelism }, (_, subtask) => {
       const operator = this.#make();
-      const tables: StateTable[] = files.map(({ bytes }) =>
-        decodeStateTable(bytes, keyRangeOf(subtask, parallelism)),
-      );
+      const range = keyRangeOf(subtask, parallelism);
+      const tables = layers.flatMap((former) => tablesOf(former, range));
       operator.restore(tables.filter((table) => table.rows > 0));
       if (this.#watermark !== null) operator.onWatermark(this.#watermark, this.output);
       return operator;
     });
   }
+}
+
+/** The whole tables that one former subtask's checkpoints add up to, each cut to the range of a new one. */
+function tablesOf(checkpoints: readonly Uint8Array[][], range: KeyRange): StateTable[] {
+  const chains = new Map<string, LayerPart[]>();
+  for (const files of checkpoints) {
+    for (const table of files.map((bytes) => decodeStateTable(bytes, range))) {
+      const chain = table.changes === null ? [] : (chains.get(table.table) ?? []);
+      // Changes of a table that was empty so far are all there is of it.
+      chains.set(table.table, [...chain, { layer: chain.length, table }]);
+    }
+  }
+  return [...chains.values()].map(mergeLayers);
 }
 
 /** The batch cut at the given places. */

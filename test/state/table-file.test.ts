@@ -103,6 +103,6 @@ test('bytes that are no state file, or of another version, are refused', () => {
     'cut short',
   );
   const newer = good.slice();
-  newer[8] = 2;
-  expect(() => decodeStateTable(newer, keyRangeOf(0, 1))).toThrow('version 2');
+  newer[8] = 3;
+  expect(() => decodeStateTable(newer, keyRangeOf(0, 1))).toThrow('version 3');
 });

@@ -183,7 +183,8 @@ describe('how a host fails', () => {
     const machine = deployed();
     command(machine, { tag: 'begin' });
     machine.handle({ tag: 'run' }, 2_000);
-    const step = command(machine, { tag: 'barrier', epoch: 2, attempt: 1, stopping: false });
+    command(machine, { tag: 'barrier', epoch: 2, attempt: 1, stopping: false });
+    const step = machine.handle({ tag: 'run' }, 2_000);
     const put = step.effects.find((effect) => effect.tag === 'put-file');
     if (put?.tag !== 'put-file') throw new Error('no state file');
     const report = {
@@ -205,7 +206,9 @@ describe('how a host fails', () => {
     const cut = command(machine, { tag: 'barrier', epoch: 2, attempt: 1, stopping: false });
     expect(reportsOf(cut)).not.toContain('checkpointed');
     expect(cut.cut).toBe(true);
-    const put = cut.effects.find((effect) => effect.tag === 'put-file');
+    const encoded = machine.handle({ tag: 'run' }, 2_000);
+    expect(reportsOf(encoded)).not.toContain('checkpointed');
+    const put = encoded.effects.find((effect) => effect.tag === 'put-file');
     if (put?.tag !== 'put-file') throw new Error('no state file');
     expect(reportsOf(machine.handle({ tag: 'run' }, 2_010))).not.toContain('checkpointed');
     expect(

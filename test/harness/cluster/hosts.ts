@@ -15,8 +15,12 @@ import type {
 } from '../../../src/protocol/messages.ts';
 import type { HostEffect, HostEvent, HostStep } from '../../../src/subtask/host-events.ts';
 import { HostMachine } from '../../../src/subtask/host-machine.ts';
+import type { LayerPolicy } from '../../../src/subtask/state-layers.ts';
 import { hostNode, leaderNode } from './network.ts';
 import type { World } from './world.ts';
+
+/** Small states of simulated pipelines, and yet layers, parts and new beginnings. */
+const EAGER_LAYERS: LayerPolicy = { wholeBytesMin: 0, layersMax: 4, partBytesMax: 200 };
 
 const REPORT_PAUSE_MS = 100;
 const DISOWNED_MS = 60_000;
@@ -71,7 +75,7 @@ export class Hosts {
   create(generation: number, index: number): HostCell {
     const incarnation = `h${generation}x${index}x${this.#world.unique()}`;
     const cell: HostCell = {
-      machine: new HostMachine(incarnation),
+      machine: new HostMachine(incarnation, EAGER_LAYERS),
       incarnation,
       alive: true,
       index,
