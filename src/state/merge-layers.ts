@@ -11,7 +11,6 @@ import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { wordsToNumber, type Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
-import { hashRows } from '../batch/row-hash.ts';
 import { takeColumn } from '../batch/take.ts';
 import { GroupIndex } from './group-index.ts';
 import type { StateTable } from './state-table.ts';
@@ -67,10 +66,8 @@ class LayerMerger {
 
   #name(columns: readonly Column[], rows: number): Int32Array {
     const keys = columns.slice(0, this.#keyColumns);
-    const hashes = new Uint32Array(rows);
-    hashRows(keys, rows, hashes);
     const groups = new Int32Array(rows);
-    this.#named.lookupOrInsert(keys, rows, hashes, groups);
+    this.#named.lookupOrInsert(keys, 0, rows, groups);
     return groups;
   }
 
