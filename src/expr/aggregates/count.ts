@@ -28,6 +28,13 @@ export class CountAccumulator implements Accumulator {
   ): void {
     const counts = this.#counts;
     const validity = args[0]?.validity ?? null;
+    if (validity === null && retract === null) {
+      for (let row = 0; row < rows; row++) {
+        const group = groups[row] as number;
+        if (group >= 0) counts[group] = (counts[group] as number) + 1;
+      }
+      return;
+    }
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;

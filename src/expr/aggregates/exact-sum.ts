@@ -1,14 +1,15 @@
 /**
  * sum and avg of INT, BIGINT and DECIMAL, exact whatever the order of rows, merges and retractions.
  *
- * A group's total is a two's complement number of 4 words (whole numbers) or 6 words (decimals): with
- * 2^63 rows neither can wrap. State: BIGINT count of values, then the total as 2 or 3 BIGINT columns,
+ * A group's total is the sum of two parts: a double that stays inside ±2^53, where it is exact, and takes every value
+ * that leaves it there; and, for the rest, a two's complement number of 4 words (whole numbers) or 6 words (decimals),
+ * which 2^63 rows cannot wrap. The words exist once one group needs them. State: BIGINT count of values, then the total as 2 or 3 BIGINT columns,
  * low words first. Only the final result can overflow its type: NUMERIC_OVERFLOW naming the call.
  * sum: BIGINT, or DECIMAL(38, s). avg: the DOUBLE nearest to the exact mean, or DECIMAL(38, max(s, 6))
  * rounded half away from zero. Both are NULL for a group without values.
  */
 import type { Column, DecimalColumn, Int32Column, Int64Column } from '../../batch/column.ts';
-import { bitAt } from '../../batch/column.ts';
+import { bitAt, bitmapBytes, setBit, wordsToNumber } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
 import { INT64, typeName } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
@@ -16,25 +17,29 @@ import type { DecimalType } from '../functions/arithmetic-decimal.ts';
 import type { RowErrors } from '../row-errors.ts';
 import { Outcome, makeDecimal, makeFloat64, makeInt64 } from '../vector.ts';
 import {
+  decimalAsNumber,
   divideHalfUp,
   fitsInt64,
   fitsPrecision,
+  int64AsNumber,
   isSafe,
   placePoint,
   powerOfTen,
   ratioToNumber,
   writeDecimal,
   writeInt64,
+  writeSafeInt64,
 } from '../wide.ts';
-import {
-  countColumn,
-  grownFloat64,
-  grownInt32,
-  mergeCounts,
-  presentGroups,
-} from './group-arrays.ts';
+import { grownFloat64, grownInt32 } from './group-arrays.ts';
 
 type Sums = { label: string; kind: 'sum' | 'avg'; input: SqlType; result: SqlType };
+
+/** A group's two doubles: the number of values, and the part of the total that is a double. */
+const COUNT = 0;
+const LIGHT = 1;
+const FIELDS = 2;
+
+const SAFE = 9007199254740992;
 
 export class ExactSumAccumulator implements Accumulator {
   readonly stateTypes: readonly SqlType[];
@@ -42,8 +47,9 @@ export class ExactSumAccumulator implements Accumulator {
   readonly #call: Sums;
   /** Words of a total. */
   readonly #width: 4 | 6;
-  #totals: Int32Array = new Int32Array(0);
-  #counts: Float64Array = new Float64Array(0);
+  #sums: Float64Array = new Float64Array(0);
+  /** What does not fit the doubles; null: every total does. */
+  #totals: Int32Array | null = null;
   #size = 0;
 
   constructor(call: Sums) {
@@ -53,11 +59,11 @@ export class ExactSumAccumulator implements Accumulator {
   }
 
   resize(count: number): void {
-    this.#totals = grownInt32(this.#totals, count * this.#width);
-    this.#counts = grownFloat64(this.#counts, count);
+    this.#sums = grownFloat64(this.#sums, count * FIELDS);
+    if (this.#totals !== null) this.#totals = grownInt32(this.#totals, count * this.#width);
     if (count < this.#size) {
-      this.#totals.fill(0, count * this.#width, this.#size * this.#width);
-      this.#counts.fill(0, count, this.#size);
+      this.#sums.fill(0, count * FIELDS, this.#size * FIELDS);
+      this.#totals?.fill(0, count * this.#width, this.#size * this.#width);
     }
     this.#size = count;
   }
@@ -70,74 +76,87 @@ export class ExactSumAccumulator implements Accumulator {
   ): void {
     const input = args[0] as Column;
     if (input.tag === 'decimal') this.#updateDecimal(groups, rows, input, retract);
-    else this.#updateWhole(groups, rows, input as Int32Column | Int64Column, retract);
+    else if (input.tag === 'int32') this.#updateInt32(groups, rows, input, retract);
+    else this.#updateInt64(groups, rows, input as Int64Column, retract);
   }
 
-  #updateWhole(
+  #updateInt32(
     groups: Int32Array,
     rows: number,
-    input: Int32Column | Int64Column,
+    { validity, values }: Int32Column,
     retract: Uint8Array | null,
   ): void {
-    const { validity } = input;
-    const narrow = input.tag === 'int32' ? input.values : null;
-    const words = input.tag === 'int32' ? null : input.words;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
-      let low =
-        narrow === null ? ((words as Int32Array)[2 * row] as number) : (narrow[row] as number);
-      let high = narrow === null ? ((words as Int32Array)[2 * row + 1] as number) : low >> 31;
-      const takesBack = retract !== null && retract[row] === 1;
-      let sign = high >> 31;
-      if (takesBack) {
-        // Minus x is the complement of x plus one; the one goes in as carry.
-        low = ~low;
-        high = ~high;
-        sign = ~sign;
-      }
-      this.#addPair(group, low, high, sign, takesBack ? 1 : 0);
-      this.#counts[group] = (this.#counts[group] as number) + (takesBack ? -1 : 1);
+      const direction = retract !== null && retract[row] === 1 ? -1 : 1;
+      this.#addSafe(group, (values[row] as number) * direction, direction);
     }
   }
 
-  /** Adds two words with their sign extension to a total of four words. */
-  #addPair(group: number, low: number, high: number, sign: number, carryIn: number): void {
-    const totals = this.#totals;
-    const at = group * 4;
-    const first = ((totals[at] as number) >>> 0) + (low >>> 0) + carryIn;
-    totals[at] = first;
-    const second =
-      ((totals[at + 1] as number) >>> 0) + (high >>> 0) + (first >= 4294967296 ? 1 : 0);
-    totals[at + 1] = second;
-    const rest = sign + (second >= 4294967296 ? 1 : 0);
-    if (rest === 0) return;
-    // The upper words as one number change by -1 or +1.
-    const third = ((totals[at + 2] as number) + rest) | 0;
-    totals[at + 2] = third;
-    if (third === (rest < 0 ? -1 : 0)) totals[at + 3] = (totals[at + 3] as number) + rest;
+  #updateInt64(
+    groups: Int32Array,
+    rows: number,
+    { validity, words }: Int64Column,
+    retract: Uint8Array | null,
+  ): void {
+    const sums = this.#sums;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
+      const low = words[2 * row] as number;
+      const high = words[2 * row + 1] as number;
+      const direction = retract !== null && retract[row] === 1 ? -1 : 1;
+      const at = group * FIELDS;
+      const light = (sums[at + LIGHT] as number) + wordsToNumber(low, high) * direction;
+      if (isNear(high) && light < SAFE && light > -SAFE) {
+        sums[at + COUNT] = (sums[at + COUNT] as number) + direction;
+        sums[at + LIGHT] = light;
+      } else {
+        this.#addWords(group, words, 2 * row, 2, direction < 0);
+        sums[at + COUNT] = (sums[at + COUNT] as number) + direction;
+      }
+    }
   }
 
   #updateDecimal(
     groups: Int32Array,
     rows: number,
-    input: DecimalColumn,
+    { validity, words }: DecimalColumn,
     retract: Uint8Array | null,
   ): void {
-    const { validity, words } = input;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
-      const takesBack = retract !== null && retract[row] === 1;
-      this.#addWords(group, words, row * 4, 4, takesBack);
-      this.#counts[group] = (this.#counts[group] as number) + (takesBack ? -1 : 1);
+      const direction = retract !== null && retract[row] === 1 ? -1 : 1;
+      const value = decimalAsNumber(words, row);
+      if (isSafe(value)) this.#addSafe(group, value * direction, direction);
+      else {
+        this.#addWords(group, words, 4 * row, 4, direction < 0);
+        this.#sums[group * FIELDS] = (this.#sums[group * FIELDS] as number) + direction;
+      }
     }
   }
 
-  /** Adds `count` words with their sign extension, or their negation, to a total. */
+  /** Adds an integer inside ±2^53, and `count` to the number of values. */
+  #addSafe(group: number, value: number, count: number): void {
+    const sums = this.#sums;
+    const at = group * FIELDS;
+    const light = (sums[at + LIGHT] as number) + value;
+    sums[at + COUNT] = (sums[at + COUNT] as number) + count;
+    if (light < SAFE && light > -SAFE) {
+      sums[at + LIGHT] = light;
+      return;
+    }
+    writeSafeInt64(cell, 0, value);
+    this.#addWords(group, cell, 0, 2, false);
+  }
+
+  /** Adds `count` words with their sign extension, or their negation, to the words of a total. */
   #addWords(group: number, words: Int32Array, from: number, count: number, negate: boolean): void {
-    const totals = this.#totals;
     const width = this.#width;
+    this.#totals ??= new Int32Array((this.#sums.length / FIELDS) * width);
+    const totals = this.#totals;
     const at = group * width;
     const flip = negate ? -1 : 0;
     const sign = (words[from + count - 1] as number) >> 31;
@@ -151,62 +170,118 @@ export class ExactSumAccumulator implements Accumulator {
   }
 
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
-    mergeCounts(this.#counts, groups, rows, states[0]);
     const width = this.#width;
     const words = new Int32Array(width);
-    const parts = states.slice(1) as readonly Int64Column[];
+    const [counts, ...parts] = states as readonly Int64Column[];
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0) continue;
-      parts.forEach((part, index) => {
-        words[2 * index] = part.words[2 * row] as number;
-        words[2 * index + 1] = part.words[2 * row + 1] as number;
-      });
-      this.#addWords(group, words, 0, width, false);
+      const count = int64AsNumber((counts as Int64Column).words, row);
+      for (let part = 0; part < parts.length; part++) {
+        const source = (parts[part] as Int64Column).words;
+        words[2 * part] = source[2 * row] as number;
+        words[2 * part + 1] = source[2 * row + 1] as number;
+      }
+      const high = words[1] as number;
+      if (isNear(high) && isSignOf(words, 2, width, high >> 31))
+        this.#addSafe(group, wordsToNumber(words[0] as number, high), count);
+      else {
+        this.#addWords(group, words, 0, width, false);
+        this.#sums[group * FIELDS] = (this.#sums[group * FIELDS] as number) + count;
+      }
     }
   }
 
   stateColumns(groups: Int32Array): Column[] {
     const width = this.#width;
-    const parts = Array.from({ length: width / 2 }, () => makeInt64(groups.length, INT64));
-    parts.forEach((part, index) => {
-      for (let row = 0; row < groups.length; row++) {
-        const at = (groups[row] as number) * width + 2 * index;
-        part.words[2 * row] = this.#totals[at] as number;
-        part.words[2 * row + 1] = this.#totals[at + 1] as number;
+    const rows = groups.length;
+    const counts = makeInt64(rows, INT64);
+    const parts = Array.from({ length: width / 2 }, () => makeInt64(rows, INT64));
+    const words = new Int32Array(width);
+    const lowest = parts[0] as Int64Column;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      writeSafeInt64(counts.words, row, this.#sums[group * FIELDS + COUNT] as number);
+      if (this.#totals === null) {
+        writeSafeInt64(lowest.words, row, this.#sums[group * FIELDS + LIGHT] as number);
+        const sign = (lowest.words[2 * row + 1] as number) >> 31;
+        if (sign !== 0)
+          for (let part = 1; part < parts.length; part++)
+            (parts[part] as Int64Column).words.fill(sign, 2 * row, 2 * row + 2);
+        continue;
       }
-    });
-    return [countColumn(this.#counts, groups), ...parts];
+      this.#wordsOf(group, words);
+      for (let part = 0; part < parts.length; part++) {
+        const target = (parts[part] as Int64Column).words;
+        target[2 * row] = words[2 * part] as number;
+        target[2 * row + 1] = words[2 * part + 1] as number;
+      }
+    }
+    return [counts, ...parts];
+  }
+
+  /** The whole total of a group as words. */
+  #wordsOf(group: number, into: Int32Array): void {
+    const width = this.#width;
+    writeSafeInt64(into, 0, this.#sums[group * FIELDS + LIGHT] as number);
+    into.fill((into[1] as number) >> 31, 2, width);
+    if (this.#totals === null) return;
+    let carry = 0;
+    for (let word = 0; word < width; word++) {
+      const own = (this.#totals[group * width + word] as number) >>> 0;
+      const sum = own + ((into[word] as number) >>> 0) + carry;
+      into[word] = sum;
+      carry = sum >= 4294967296 ? 1 : 0;
+    }
+  }
+
+  /** Whether the double of the group is its whole total. */
+  #isLight(group: number): boolean {
+    return (
+      this.#totals === null ||
+      isSignOf(this.#totals, group * this.#width, (group + 1) * this.#width, 0)
+    );
   }
 
   #total(group: number): bigint {
     const width = this.#width;
-    let value = BigInt(this.#totals[group * width + width - 1] as number);
-    for (let word = width - 2; word >= 0; word--) {
-      value = (value << 32n) | BigInt((this.#totals[group * width + word] as number) >>> 0);
-    }
+    const words = new Int32Array(width);
+    this.#wordsOf(group, words);
+    let value = BigInt(words[width - 1] as number);
+    for (let word = width - 2; word >= 0; word--)
+      value = (value << 32n) | BigInt((words[word] as number) >>> 0);
     return value;
   }
 
-  results(groups: Int32Array, errors: RowErrors): Column {
-    const validity = presentGroups(groups, (group) => this.#counts[group] === 0);
-    const { kind, result } = this.#call;
-    if (result.tag === 'decimal') return this.#decimals(groups, validity, errors, result);
-    return kind === 'sum' ? this.#sums(groups, validity, errors) : this.#means(groups, validity);
+  #presence(groups: Int32Array): Uint8Array | null {
+    const validity = new Uint8Array(bitmapBytes(groups.length));
+    let present = 0;
+    for (let row = 0; row < groups.length; row++) {
+      if (this.#sums[(groups[row] as number) * FIELDS + COUNT] === 0) continue;
+      setBit(validity, row);
+      present++;
+    }
+    return present === groups.length ? null : validity;
   }
 
-  #sums(groups: Int32Array, validity: Uint8Array | null, errors: RowErrors): Column {
+  results(groups: Int32Array, errors: RowErrors): Column {
+    const validity = this.#presence(groups);
+    const { kind, result } = this.#call;
+    if (result.tag === 'decimal') return this.#decimals(groups, validity, errors, result);
+    return kind === 'sum'
+      ? this.#sumColumn(groups, validity, errors)
+      : this.#means(groups, validity);
+  }
+
+  #sumColumn(groups: Int32Array, validity: Uint8Array | null, errors: RowErrors): Column {
     const column: Int64Column = { ...makeInt64(groups.length, INT64), validity };
     const outcome = new Outcome([column], groups.length, errors);
     for (let row = 0; row < groups.length; row++) {
-      const at = (groups[row] as number) * 4;
-      const high = this.#totals[at + 1] as number;
-      const sign = high >> 31;
-      if (this.#totals[at + 2] === sign && this.#totals[at + 3] === sign) {
-        column.words[2 * row] = this.#totals[at] as number;
-        column.words[2 * row + 1] = high;
-      } else {
-        const total = this.#total(groups[row] as number);
+      const group = groups[row] as number;
+      if (this.#isLight(group))
+        writeSafeInt64(column.words, row, this.#sums[group * FIELDS + LIGHT] as number);
+      else {
+        const total = this.#total(group);
         if (fitsInt64(total)) writeInt64(column.words, row, total);
         else
           outcome.fail(
@@ -223,8 +298,12 @@ export class ExactSumAccumulator implements Accumulator {
     const column = makeFloat64(groups.length);
     for (let row = 0; row < groups.length; row++) {
       const group = groups[row] as number;
-      const count = this.#counts[group] as number;
+      const count = this.#sums[group * FIELDS + COUNT] as number;
       if (count <= 0) continue;
+      if (this.#isLight(group)) {
+        column.values[row] = (this.#sums[group * FIELDS + LIGHT] as number) / count;
+        continue;
+      }
       const total = this.#total(group);
       const near = Number(total);
       column.values[row] = isSafe(near) ? near / count : ratioToNumber(total, BigInt(count));
@@ -243,7 +322,7 @@ export class ExactSumAccumulator implements Accumulator {
     const up = powerOfTen(type.scale - (this.#call.input as DecimalType).scale);
     for (let row = 0; row < groups.length; row++) {
       const group = groups[row] as number;
-      const count = this.#counts[group] as number;
+      const count = this.#sums[group * FIELDS + COUNT] as number;
       const total = this.#total(group) * up;
       const value =
         this.#call.kind === 'sum' || count === 0 ? total : divideHalfUp(total, BigInt(count));
@@ -260,6 +339,17 @@ export class ExactSumAccumulator implements Accumulator {
   }
 
   bytes(): number {
-    return this.#totals.byteLength + this.#counts.byteLength;
+    return this.#sums.byteLength + (this.#totals?.byteLength ?? 0);
   }
+}
+
+const cell = new Int32Array(2);
+
+/** Whether an int64 with this high word lies in [-2^53, 2^53), where doubles are exact. */
+const isNear = (high: number): boolean => (high + 0x200000) >>> 0 < 0x400000;
+
+/** Whether all words of `[from, to)` are `sign`. */
+function isSignOf(words: Int32Array, from: number, to: number, sign: number): boolean {
+  for (let word = from; word < to; word++) if (words[word] !== sign) return false;
+  return true;
 }

@@ -5,8 +5,9 @@
  * an empty group. A value is kept as 1, 2 or 4 words; a DOUBLE as the bits of a Float64Array.
  */
 import { assert } from '../../base/assert.ts';
-import type { Column } from '../../batch/column.ts';
+import type { Column, Int64Column } from '../../batch/column.ts';
 import { bitAt, bitmapBytes, setBit } from '../../batch/column.ts';
+import { gatherWords } from '../../batch/index-run.ts';
 import type { SqlType } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import type { DecimalType } from '../functions/arithmetic-decimal.ts';
@@ -81,6 +82,10 @@ export class WordExtremeAccumulator implements Accumulator {
   ): void {
     assert(retract === null, 'min and max take nothing back');
     const column = args[0] as Column;
+    if (this.#width === 2) {
+      this.#updatePairs(groups, rows, column as Int64Column);
+      return;
+    }
     const { validity } = column;
     const words = wordsOf(column, rows);
     const width = this.#width;
@@ -98,6 +103,32 @@ export class WordExtremeAccumulator implements Accumulator {
     }
   }
 
+  /** The most common width, with the comparison in the loop. */
+  #updatePairs(groups: Int32Array, rows: number, { validity, words }: Int64Column): void {
+    const best = this.#words;
+    const filled = this.#filled;
+    const largest = this.#direction === 1;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
+      const low = words[2 * row] as number;
+      const high = words[2 * row + 1] as number;
+      if (filled[group] === 1) {
+        const bestHigh = best[2 * group + 1] as number;
+        const bestLow = (best[2 * group] as number) >>> 0;
+        const isBetter =
+          high === bestHigh
+            ? largest
+              ? low >>> 0 > bestLow
+              : low >>> 0 < bestLow
+            : high > bestHigh === largest;
+        if (!isBetter) continue;
+      } else filled[group] = 1;
+      best[2 * group] = low;
+      best[2 * group + 1] = high;
+    }
+  }
+
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     this.update(groups, rows, states, null);
   }
@@ -109,11 +140,7 @@ export class WordExtremeAccumulator implements Accumulator {
   results(groups: Int32Array): Column {
     const length = groups.length;
     const width = this.#width;
-    const words = new Int32Array(length * width);
-    for (let row = 0; row < length; row++) {
-      for (let word = 0; word < width; word++)
-        words[row * width + word] = this.#words[(groups[row] as number) * width + word] as number;
-    }
+    const words = gatherWords(this.#words, groups, width);
     const validity = presentGroups(groups, (group) => this.#filled[group] !== 1);
     const type = this.#type;
     if (type.tag === 'decimal')
