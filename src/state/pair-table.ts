@@ -12,10 +12,11 @@ import type { SqlType } from '../batch/types.ts';
 import { grown, wider } from './growth.ts';
 import { isCrowded, nullBits, SLOTS_MIN, type KeyTable } from './key-table.ts';
 
-const HIGH_FACTOR = 0x9e3779b1;
-
-/** Where the search for a key begins, before the mask. */
-const hashPair = (low: number, high: number): number => mix32(low ^ Math.imul(high, HIGH_FACTOR));
+const HIGH_FACTOR = 0x85ebca6b;
+/** 2^32 over the golden ratio: neighbouring ids, as most are, land far apart and hardly ever on each other. */
+const GOLDEN = 0x9e3779b1;
+/** An insertion that has to look at more slots than this gives multiplication up and mixes the bits first. */
+const PROBES_MAX = 64;
 
 export class PairTable implements KeyTable {
   readonly #type: SqlType;
@@ -26,6 +27,10 @@ export class PairTable implements KeyTable {
   #highs: Int32Array | null = null;
   /** The number of NULL, which is in no slot. */
   #nullAt = -1;
+  /** 32 less the number of bits that name a slot. */
+  #shift = Math.clz32(SLOTS_MIN) + 1;
+  /** The keys had a pattern that multiplication alone does not scatter. */
+  #isMixed = false;
   count = 0;
 
   constructor(type: SqlType, layout: 'int32' | 'int64' | 'timestamp') {
@@ -59,11 +64,14 @@ export class PairTable implements KeyTable {
     }
     let slots = this.#slots;
     let mask = slots.length - 2;
+    let shift = this.#shift;
+    let isMixed = this.#isMixed;
     let highs = this.#highs;
     for (let row = from; row < to; row++) {
       const low = words[2 * row] as number;
       const high = words[2 * row + 1] as number;
-      let slot = (hashPair(low, high) << 1) & mask;
+      const hash = low ^ Math.imul(high, HIGH_FACTOR);
+      let slot = (Math.imul(isMixed ? mix32(hash) : hash, GOLDEN) >>> shift) << 1;
       let number = (slots[slot + 1] as number) - 1;
       while (
         number >= 0 &&
@@ -76,17 +84,25 @@ export class PairTable implements KeyTable {
         number = this.#insert(low, high, slot);
         slots = this.#slots;
         mask = slots.length - 2;
+        shift = this.#shift;
+        isMixed = this.#isMixed;
         highs = this.#highs;
       }
       out[row - from] = number;
     }
   }
 
+  /** Where the search for a key begins. */
+  #slotOf(low: number, high: number): number {
+    const hash = low ^ Math.imul(high, HIGH_FACTOR);
+    return (Math.imul(this.#isMixed ? mix32(hash) : hash, GOLDEN) >>> this.#shift) << 1;
+  }
+
   #find(low: number, high: number): number {
     const slots = this.#slots;
     const mask = slots.length - 2;
     const highs = this.#highs;
-    let slot = (hashPair(low, high) << 1) & mask;
+    let slot = this.#slotOf(low, high);
     for (;;) {
       const number = (slots[slot + 1] as number) - 1;
       if (number < 0) return this.#insert(low, high, slot);
@@ -103,7 +119,15 @@ export class PairTable implements KeyTable {
     if (this.#highs !== null) this.#highs[number] = high;
     this.#slots[slot] = low;
     this.#slots[slot + 1] = number + 1;
-    if (isCrowded(this.count, this.#slots.length >> 1)) this.#rehash();
+    const slots = this.#slots.length >> 1;
+    if (isCrowded(this.count, slots)) this.#rehash(slots * 2);
+    else if (!this.#isMixed) {
+      const probes = ((slot - this.#slotOf(low, high)) >> 1) & (slots - 1);
+      if (probes > PROBES_MAX) {
+        this.#isMixed = true;
+        this.#rehash(slots);
+      }
+    }
     return number;
   }
 
@@ -122,15 +146,16 @@ export class PairTable implements KeyTable {
     return number;
   }
 
-  #rehash(): void {
-    const slots = new Int32Array(this.#slots.length * 2);
+  #rehash(count: number): void {
+    const slots = new Int32Array(2 * count);
+    this.#shift = Math.clz32(count) + 1;
     const mask = slots.length - 2;
     const lows = this.#lows;
     const highs = this.#highs;
     for (let number = 0; number < this.count; number++) {
       if (number === this.#nullAt) continue;
       const low = lows[number] as number;
-      let slot = (hashPair(low, highs === null ? 0 : (highs[number] as number)) << 1) & mask;
+      let slot = this.#slotOf(low, highs === null ? 0 : (highs[number] as number));
       while (slots[slot + 1] !== 0) slot = (slot + 2) & mask;
       slots[slot] = low;
       slots[slot + 1] = number + 1;

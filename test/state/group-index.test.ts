@@ -98,21 +98,51 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
   );
 });
 
-test('keys with one and the same hash stay apart', () => {
-  const count = 2000;
-  // What the table of a single key computes from a key's words is 0 for every one of these.
-  const colliding = Array.from({ length: count }, (_, high) =>
-    BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(Math.imul(high, 0x9e3779b1) >>> 0)),
-  );
-  const column = columnFromValues(INT64, colliding);
+/** Keys that the table of a single key would send to one slot, by multiplication alone or even after mixing. */
+const HOSTILE: Record<string, (at: number) => bigint> = {
+  'with one and the same hash': (at) =>
+    (BigInt(at) << 32n) | BigInt(Math.imul(at, 0x85ebca6b) >>> 0),
+  // 0xe8b2f51 is the inverse of the table's factor modulo 2^32: products are 0, 1, 2, …
+  'whose products are neighbours': (at) => BigInt(Math.imul(at, 0xe8b2f51) >>> 0),
+};
+
+test.each(Object.entries(HOSTILE))('keys %s stay apart', (_, keyOf) => {
+  const count = 3000;
+  const keys = Array.from({ length: count }, (_row, at) => BigInt.asIntN(64, keyOf(at)));
+  const column = columnFromValues(INT64, keys);
   const index = new GroupIndex([INT64]);
   const out = new Int32Array(count);
-  index.lookupOrInsert([column], 0, count, out);
-  expect([...out]).toEqual([...allGroups(count)]);
-  index.lookupOrInsert([column], 0, count, out);
-  expect([...out]).toEqual([...allGroups(count)]);
+  for (let turn = 0; turn < 2; turn++) {
+    index.lookupOrInsert([column], 0, count, out);
+    expect([...out]).toEqual([...allGroups(count)]);
+  }
   expect(index.count).toBe(count);
 });
+
+test('only the rows asked for are looked up, and the first of them is answered first', () => {
+  for (const types of [[INT64], [INT32], [TEXT], [STRUCT], [INT64, TEXT], [FLOAT64]]) {
+    const columns = types.map((type) =>
+      columnFromValues(
+        type,
+        Array.from({ length: 20 }, (_, at): Value => sample(type, at)),
+      ),
+    );
+    const index = new GroupIndex(types);
+    const out = new Int32Array(7);
+    index.lookupOrInsert(columns, 9, 16, out);
+    expect([...out]).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(index.count).toBe(7);
+    index.lookupOrInsert(columns, 12, 14, out);
+    expect([...out.subarray(0, 2)]).toEqual([3, 4]);
+  }
+});
+
+/** The value number `at` of a type, different for each. */
+function sample(type: SqlType, at: number): Value {
+  if (type.tag === 'int64') return BigInt(at);
+  if (type.tag === 'text') return `text ${at}`;
+  return type.tag === 'struct' ? { a: at, b: null } : at;
+}
 
 test('no key columns at all make one group', () => {
   const index = new GroupIndex([]);
