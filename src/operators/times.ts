@@ -12,6 +12,22 @@ export const timeAt = (words: Int32Array, row: number): number =>
 export const timesOf = (batch: RecordBatch): Int32Array =>
   must(batch.eventTime, 'event times of the batch').words;
 
+/** The earliest and the latest of the times last looked at by `measureTimes`. */
+export const timeSpan = { first: Infinity, last: -Infinity };
+
+/** Puts the earliest and the latest of the first `rows` times into `timeSpan`. */
+export function measureTimes(words: Int32Array, rows: number): void {
+  let first = Infinity;
+  let last = -Infinity;
+  for (let row = 0; row < rows; row++) {
+    const time = timeAt(words, row);
+    if (time < first) first = time;
+    if (time > last) last = time;
+  }
+  timeSpan.first = first;
+  timeSpan.last = last;
+}
+
 /** The same time in every row. */
 export function constantTime(micros: number, rows: number): Int64Column {
   const words = new Int32Array(rows * 2);

@@ -24,6 +24,7 @@ import { filterBatch, sliceBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
+import type { Expr } from '../expr/expr.ts';
 import type { WatermarkSpec } from '../graph/graph.ts';
 import type { RowProblem, Watermark } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -40,6 +41,14 @@ export type WatermarkState = Record<string, number | 'end' | null>;
 /** Without a WATERMARK clause, the watermark stands this far behind the newest event time. */
 const DEFAULT_LAG_MICROS = 1_000_000;
 
+/** Rows with their event times; the watermark of a row is its value in `watermarks` less `lag`. */
+type Timed = {
+  rows: RecordBatch;
+  watermarks: Int64Column;
+  lag: number;
+  problems: RowProblem[];
+};
+
 type Partition = {
   watermark: Watermark | null;
   /** Where the watermark stood at the last row: silence is added to this. */
@@ -54,6 +63,8 @@ export class WatermarkGenerator {
   readonly #schema: Schema;
   readonly #eventTime: CompiledExpr | null;
   readonly #watermark: CompiledExpr | null;
+  /** The watermark of a row is its event time less this; null: only the expression knows. */
+  readonly #lag: number | null;
   readonly #idleMs: number | null;
   readonly #idleAdvanceMs: number | null;
   readonly #partitions = new Map<number, Partition>();
@@ -67,6 +78,7 @@ export class WatermarkGenerator {
     this.#schema = schema;
     this.#eventTime = spec === null ? null : compileExpr(spec.eventTime);
     this.#watermark = spec === null ? null : compileExpr(spec.watermark);
+    this.#lag = spec === null ? DEFAULT_LAG_MICROS : constantLag(spec);
     this.#idleMs = spec?.idleMs ?? null;
     this.#idleAdvanceMs = spec?.idleAdvanceMs ?? null;
     for (const partition of partitions) {
@@ -116,26 +128,28 @@ export class WatermarkGenerator {
     state.heardMs = nowMs;
     state.idle = false;
     const timed = this.#withTimes(batch, nowMs);
-    const segments = timed.rows.rows === 0 ? [] : this.#cut(state, timed.rows, timed.watermarks);
+    const segments = timed.rows.rows === 0 ? [] : this.#cut(state, timed);
     state.base = state.watermark;
     this.#merge();
     return { segments, problems: timed.problems };
   }
 
-  #withTimes(
-    batch: RecordBatch,
-    nowMs: number,
-  ): { rows: RecordBatch; watermarks: Int64Column; problems: RowProblem[] } {
+  #withTimes(batch: RecordBatch, nowMs: number): Timed {
     if (this.#eventTime === null || this.#watermark === null) {
       const eventTime = batch.eventTime ?? constantTime(nowMs * 1000, batch.rows);
-      return { rows: { ...batch, eventTime }, watermarks: eventTime, problems: [] };
+      const rows = { ...batch, eventTime };
+      return { rows, watermarks: eventTime, lag: DEFAULT_LAG_MICROS, problems: [] };
     }
     const errors = new RowErrors(batch.rows);
     const eventTime = timeColumn(this.#eventTime(batch, errors));
+    if (this.#lag !== null && !errors.failed && isOrdinary(eventTime, batch.rows)) {
+      const rows = { ...batch, eventTime };
+      return { rows, watermarks: eventTime, lag: this.#lag, problems: [] };
+    }
     const watermarks = timeColumn(this.#watermark({ ...batch, eventTime }, errors));
     failNulls(eventTime, batch.rows, errors, 'the event time is NULL');
     failNulls(watermarks, batch.rows, errors, 'the watermark of the row is NULL');
-    if (!errors.failed) return { rows: { ...batch, eventTime }, watermarks, problems: [] };
+    if (!errors.failed) return { rows: { ...batch, eventTime }, watermarks, lag: 0, problems: [] };
     const problems = problemsOf(errors, (row) => rowJson(batch, this.#schema, row));
     const keep = new Uint8Array(batch.rows);
     for (let row = 0; row < batch.rows; row++) keep[row] = errors.hasFailed(row) ? 0 : 1;
@@ -143,9 +157,13 @@ export class WatermarkGenerator {
     return { ...rest, problems: [...problems, ...rest.problems] };
   }
 
-  #cut(state: Partition, batch: RecordBatch, watermarks: Int64Column): Segment[] {
+  #cut(state: Partition, { rows: batch, watermarks, lag }: Timed): Segment[] {
     const times = timesOf(batch);
-    const lag = this.#watermark === null ? DEFAULT_LAG_MICROS : 0;
+    const reached = inOrder(times, watermarks.words, lag, batch.rows, state.watermark ?? -Infinity);
+    if (reached !== null) {
+      state.watermark = reached;
+      return [{ batch, watermarkBefore: this.#merged }];
+    }
     const others = this.#minimumOfOthers(state);
     const segments: Segment[] = [];
     let announced = this.#merged;
@@ -259,6 +277,58 @@ function extreme(
     .map((partition) => partition.watermark)
     .filter((watermark) => watermark !== null);
   return known.length === 0 ? null : choose(...known);
+}
+
+/** The constant that the watermark expression takes from the event time, when that is all it does. */
+function constantLag({ eventTime, watermark }: WatermarkSpec): number | null {
+  const isTime = (expr: Expr): boolean =>
+    expr.tag === 'row-time' || JSON.stringify(expr) === JSON.stringify(eventTime);
+  if (isTime(watermark)) return 0;
+  if (watermark.tag !== 'call' || watermark.fn !== 'subtract:timestamp-interval') return null;
+  const [time, behind] = watermark.args;
+  if (time === undefined || !isTime(time) || behind?.tag !== 'literal') return null;
+  // Months and days, which are no constant number of microseconds, are written otherwise.
+  const micros = /^-?\d{1,15}$/.exec(String(behind.value));
+  return micros === null ? null : Number(micros[0]);
+}
+
+/** Whether every time is present and so near to 1970 that taking a lag from it is exact. */
+function isOrdinary({ validity, words }: Int64Column, rows: number): boolean {
+  if (validity !== null) return false;
+  let far = 0;
+  for (let row = 0; row < rows; row++) {
+    const high = words[2 * row + 1] as number;
+    far |= high ^ (high >> 31);
+  }
+  return far < 0x100000;
+}
+
+/**
+ * The watermark after rows none of which lies below the watermark of those before it; null: one does. Such rows need no
+ * cut, whatever the other partitions say.
+ */
+function inOrder(
+  times: Int32Array,
+  marks: Int32Array,
+  lag: number,
+  rows: number,
+  before: Watermark,
+): Watermark | null {
+  let own = before;
+  if (times === marks) {
+    for (let row = 0; row < rows; row++) {
+      const time = timeAt(times, row);
+      if (time < own) return null;
+      if (time - lag > own) own = time - lag;
+    }
+    return own;
+  }
+  for (let row = 0; row < rows; row++) {
+    if (timeAt(times, row) < own) return null;
+    const mark = timeAt(marks, row) - lag;
+    if (mark > own) own = mark;
+  }
+  return own;
 }
 
 function timeColumn(column: { tag: string }): Int64Column {

@@ -30,7 +30,7 @@ import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-agg
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { survivors } from './project.ts';
 import { problemsOf, rowJson } from './row-json.ts';
-import { constantTime, timeAt, timesOf } from './times.ts';
+import { constantTime, measureTimes, timeAt, timesOf, timeSpan } from './times.ts';
 
 export type WindowAggregateSpec = OperatorSpec & { tag: 'window-aggregate' };
 
@@ -57,6 +57,15 @@ export class WindowAggregate implements Operator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
+    measureTimes(timesOf(batch), batch.rows);
+    const { first, last } = timeSpan;
+    const start = this.#startOf(first);
+    const end = start + this.#spec.window.widthMicros;
+    if (last < end && end > this.#watermark) {
+      const evaluated = this.#inputs.evaluate(batch, output);
+      if (evaluated.batch.rows > 0) this.#update(start, evaluated, 0, evaluated.batch.rows);
+      return;
+    }
     const onTime = this.#withoutLate(batch, output);
     if (onTime.rows === 0) return;
     const evaluated = this.#inputs.evaluate(this.#nearlyOrdered(onTime), output);
