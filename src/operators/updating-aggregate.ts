@@ -5,8 +5,9 @@
  * input: for each changed group first the retraction of the row emitted before, then the new row; nothing when both are
  * equal. Input rows may be retractions, when all accumulators can take rows back.
  *
- * State table `groups`: keys, accumulator states, number of rows, whether a row is out, and that row's values, since a
- * retraction must equal what was emitted even if computing it again would differ in the last bit.
+ * State table `groups`, by key: number of rows, whether a row is out, that row's values, since a retraction must equal
+ * what was emitted even if computing it again would differ in the last bit, and accumulator states. Snapshots of changes
+ * hold the groups that rows have come for, and name those that were swept.
  * Invariants: INV-64 at any time, the rows emitted less those retracted are one row per group; INV-65 after the last
  * flush that row is the result over all rows so far, whatever the batches, flushes and subtasks were.
  * Failure: rows that cannot be computed are errors; a group whose result does not fit its type keeps its last good row.
@@ -16,6 +17,7 @@ import { LIMITS } from '../base/limits.ts';
 import { nullColumn } from '../batch/column-builder.ts';
 import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
+import { gatherFloats } from '../batch/index-run.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeColumn } from '../batch/take.ts';
 import { BOOLEAN, FLOAT64, type Schema } from '../batch/types.ts';
@@ -23,7 +25,7 @@ import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups } from '../state/group-index.ts';
-import type { SnapshotKind, StateTable } from '../state/state-table.ts';
+import type { SnapshotKind, StateChanges, StateTable } from '../state/state-table.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { rowJson } from './row-json.ts';
@@ -34,6 +36,7 @@ export type UpdatingAggregateSpec = OperatorSpec & { tag: 'updating-aggregate' }
 const DEAD_GROUPS_MAX = 1024;
 
 export class UpdatingAggregate implements Operator {
+  readonly keepsChanges = true;
   readonly #spec: UpdatingAggregateSpec;
   readonly #outputSchema: Schema;
   readonly #inputs: GroupInputs;
@@ -48,6 +51,8 @@ export class UpdatingAggregate implements Operator {
   /** Groups whose row is out. */
   #outCount = 0;
   #flushedMs: number | null = null;
+  /** Keys of groups that were swept since the last snapshot. */
+  #swept: { columns: readonly Column[]; hashes: Uint32Array }[] = [];
 
   constructor(spec: UpdatingAggregateSpec, inputSchema: Schema, outputSchema: Schema) {
     this.#spec = spec;
@@ -202,6 +207,11 @@ export class UpdatingAggregate implements Operator {
     const alive = allGroups(this.#grouped.count).filter(
       (group) => this.#isOut[group] === 1 || this.#rowCounts[group] !== 0,
     );
+    const dead = allGroups(this.#grouped.count).filter(
+      (group) => this.#isOut[group] !== 1 && this.#rowCounts[group] === 0,
+    );
+    const { index } = this.#grouped;
+    this.#swept.push({ columns: index.keyColumns(dead), hashes: index.hashesOf(dead) });
     const stores = this.#emptyStores();
     stores.forEach((store, at) => {
       const values = must(this.#emitted[at], 'a store').gather(alive);
@@ -214,26 +224,51 @@ export class UpdatingAggregate implements Operator {
     this.#grouped.retain(alive);
   }
 
-  snapshot(_kind: SnapshotKind): StateTable[] {
+  snapshot(kind: SnapshotKind): StateTable[] {
     assert(this.#dirty.length === 0, 'onBarrier comes before a snapshot');
-    const groups = allGroups(this.#grouped.count);
-    const rows = groups.length;
-    if (rows === 0) return [];
-    const out = new Uint8Array(bitmapBytes(rows));
-    for (let group = 0; group < rows; group++) if (this.#isOut[group] === 1) setBit(out, group);
-    const columns: Column[] = [
+    const changed = this.#grouped.takeChanged();
+    const swept = this.#swept;
+    this.#swept = [];
+    const groups = kind === 'whole' ? allGroups(this.#grouped.count) : changed;
+    if (groups.length === 0 && (kind === 'whole' || swept.length === 0)) return [];
+    const changes: StateChanges = {
+      keyColumns: this.#spec.keys.length,
+      removed: swept.length === 0 ? null : removedRows(swept),
+      droppedBelow: null,
+    };
+    return [
       {
-        tag: 'float64',
-        type: FLOAT64,
-        length: rows,
-        validity: null,
-        values: this.#rowCounts.slice(0, rows),
+        table: 'groups',
+        schema: this.#stateSchema(),
+        rows: groups.length,
+        columns: this.#stateColumns(groups),
+        hashes: this.#grouped.index.hashesOf(groups),
+        changes: kind === 'whole' ? null : changes,
       },
+    ];
+  }
+
+  #stateColumns(groups: Int32Array): Column[] {
+    const rows = groups.length;
+    const out = new Uint8Array(bitmapBytes(rows));
+    for (let at = 0; at < rows; at++) if (this.#isOut[groups[at] as number] === 1) setBit(out, at);
+    const values = gatherFloats(this.#rowCounts, groups);
+    const grouped = this.#grouped.stateColumns(groups);
+    const keys = this.#spec.keys.length;
+    return [
+      ...grouped.slice(0, keys),
+      { tag: 'float64', type: FLOAT64, length: rows, validity: null, values },
       { tag: 'boolean', type: BOOLEAN, length: rows, validity: null, bits: out },
       ...this.#emitted.map((store) => store.gather(groups)),
-      ...this.#grouped.stateColumns(groups),
+      ...grouped.slice(keys),
     ];
-    const schema: Schema = [
+  }
+
+  #stateSchema(): Schema {
+    const grouped = this.#grouped.stateSchema();
+    const keys = this.#spec.keys.length;
+    return [
+      ...grouped.slice(0, keys),
       { name: 'rows', type: FLOAT64, nullable: false },
       { name: 'out', type: BOOLEAN, nullable: false },
       ...this.#spec.aggregates.map((call, at) => ({
@@ -241,27 +276,19 @@ export class UpdatingAggregate implements Operator {
         type: call.type,
         nullable: true,
       })),
-      ...this.#grouped.stateSchema(),
-    ];
-    return [
-      {
-        table: 'groups',
-        schema,
-        rows,
-        columns,
-        hashes: this.#grouped.index.hashesOf(groups),
-        changes: null,
-      },
+      ...grouped.slice(keys),
     ];
   }
 
   restore(tables: readonly StateTable[]): void {
     for (const table of tables) {
       assert(table.table === 'groups', `unknown state table ${table.table}`);
-      const [counts, out, ...rest] = table.columns;
+      const keys = table.columns.slice(0, this.#spec.keys.length);
+      const [counts, out, ...rest] = table.columns.slice(this.#spec.keys.length);
       assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
       const emitted = rest.slice(0, this.#emitted.length);
-      const groups = this.#grouped.merge(rest.slice(this.#emitted.length), table.rows);
+      const states = rest.slice(this.#emitted.length);
+      const groups = this.#grouped.merge([...keys, ...states], table.rows);
       this.#makeRoom();
       for (let row = 0; row < table.rows; row++) {
         const group = groups[row] as number;
@@ -283,6 +310,18 @@ export class UpdatingAggregate implements Operator {
   stateRows(): number {
     return this.#grouped.count;
   }
+}
+
+function removedRows(
+  parts: readonly { columns: readonly Column[]; hashes: Uint32Array }[],
+): NonNullable<StateChanges['removed']> {
+  const [first] = parts;
+  assert(first !== undefined, 'a sweep');
+  const hashes = Uint32Array.from(parts.flatMap((part) => [...part.hashes]));
+  const columns = first.columns.map((_, at) =>
+    concatColumns(parts.map((part) => must(part.columns[at], 'a key column'))),
+  );
+  return { rows: hashes.length, columns, hashes };
 }
 
 function copyInto<T extends Float64Array | Uint8Array>(target: T, source: T): T {

@@ -93,8 +93,9 @@ function oracle(changes: readonly Change[], keyed: boolean): string[] {
 }
 
 const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 });
-/** Before batch i: nothing, the flush clock, or a restart with so many subtasks. */
-const actions = fc.array(fc.constantFrom<number | 'tick'>(0, 'tick', 1, 2, 3), {
+/** Before batch i: nothing, the flush clock, a checkpoint of changes, or a restart with so many subtasks. */
+type Action = number | 'tick' | 'checkpoint';
+const actions = fc.array(fc.constantFrom<Action>(0, 'tick', 'checkpoint', 'checkpoint', 1, 2, 3), {
   minLength: 1,
   maxLength: 7,
 });
@@ -111,8 +112,9 @@ for (const [name, spec, keys] of [
         const retract = Uint8Array.from(changes, (change) => Number(change.retract));
         let turn = 0;
         for (const batch of cutAt({ ...inputBatch(changes), retract }, cuts)) {
-          const action = turns[turn++ % turns.length] as number | 'tick';
+          const action = turns[turn++ % turns.length] as Action;
           if (action === 'tick') subtasks.tick(turn * 1000);
+          else if (action === 'checkpoint') subtasks.checkpoint();
           else if (action > 0) subtasks.restart(action);
           subtasks.send(batch);
         }
@@ -185,4 +187,39 @@ test('keys whose rows have all been taken back cost no state in the long run', (
   operator.onBatch(0, inputBatch([row('k3', 1n), row('k4000', 2n)]), output);
   operator.onBarrier(output);
   expect(standing(output.batches, OUTPUT)).toHaveLength(11);
+});
+
+test('a checkpoint of changes holds the groups that rows came for and names those that were swept', () => {
+  const subtasks = new Subtasks(() => new UpdatingAggregate(SPEC, INPUT, OUTPUT), [0], 1);
+  const rows = Array.from({ length: 5000 }, (_, at) => row(`k${at}`, BigInt(at)));
+  const gone = { ...inputBatch(rows), retract: new Uint8Array(5000).fill(1) };
+  subtasks.send(inputBatch(rows));
+  subtasks.checkpoint();
+  subtasks.send(sliceBatch(gone, 10, 5000));
+  subtasks.tick(1);
+  subtasks.tick(1000);
+  subtasks.send(inputBatch([row('k3', 1n), row('k4000', 2n)]));
+  const [operator] = subtasks.operators;
+  operator?.onBarrier(subtasks.output);
+  const [table] = operator?.snapshot('changes') ?? [];
+  expect([table?.rows, table?.changes?.keyColumns, table?.changes?.removed?.rows]).toEqual([
+    2, 1, 4990,
+  ]);
+  expect(operator?.snapshot('changes')).toEqual([]);
+});
+
+test('what was swept stays away after a restart from layers of changes', () => {
+  const subtasks = new Subtasks(() => new UpdatingAggregate(SPEC, INPUT, OUTPUT), [0], 1);
+  const rows = Array.from({ length: 3000 }, (_, at) => row(`k${at}`, BigInt(at)));
+  const gone = { ...inputBatch(rows), retract: new Uint8Array(3000).fill(1) };
+  subtasks.send(inputBatch(rows));
+  subtasks.checkpoint();
+  subtasks.send(sliceBatch(gone, 5, 3000));
+  subtasks.checkpoint();
+  subtasks.send(inputBatch([row('k2000', 7n)]));
+  subtasks.restart(2);
+  expect(subtasks.operators.reduce((sum, operator) => sum + operator.stateRows(), 0)).toBe(6);
+  subtasks.send({ ...inputBatch([row('k2000', 7n)]), retract: Uint8Array.of(1) });
+  subtasks.watermark(Infinity);
+  expect(standing(subtasks.output.batches, OUTPUT)).toHaveLength(5);
 });
