@@ -1,99 +1,75 @@
-/** `npm run bench:job`: measures the main job on this machine and writes what it finds into docs/benchmarks.md. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+/**
+ * `npm run bench`: Thalweg in workerd, DuckDB, ClickHouse, d2mini and plain Node on the same seeded data, one core each, in
+ * turns. Prints the table and keeps it in docs/benchmarks.md. Ends with 1 when engines disagree about an answer, or one fails
+ * at a query that it has.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { workDir } from '../src/cli/project.ts';
 import { withSection } from '../scripts/docs.ts';
-import { checkpoint } from './checkpoint.ts';
-import { httpTumbleR2 } from './http-tumble-r2.ts';
-import { lineage } from './lineage.ts';
-import type { Bench } from './measurement.ts';
-import { nexmarkTumbleBlackhole } from './nexmark-tumble-blackhole.ts';
-import { recovery } from './recovery.ts';
-import { type JobResult, machine, mergeResults, resultTables } from './report.ts';
-import { setUp } from './set-up.ts';
-import { readable, summarise } from './statistics.ts';
-
-const JOBS: Record<string, Bench & { runs: number }> = {
-  'http-tumble-r2': { ...httpTumbleR2, runs: 3 },
-  'nexmark-tumble-blackhole': { ...nexmarkTumbleBlackhole, runs: 3 },
-  recovery: { ...recovery, runs: 10 },
-  checkpoint: { ...checkpoint, runs: 10 },
-  lineage: { ...lineage, runs: 10 },
-  'set-up': { ...setUp, runs: 1 },
-};
+import { compare, NOT_SUPPORTED } from './compare.ts';
+import { dataSet, type DataSet } from './data.ts';
+import { type Engine, ENGINES, type Places } from './engines/engines.ts';
+import { installPeers } from './engines/peers.ts';
+import { rowsRead } from './engines/engine.ts';
+import { JOBS } from './jobs.ts';
+import { OWN_JOBS } from './own-jobs.ts';
+import { machine } from './product/report.ts';
+import { comparisonTable, type JobRecord, mergeRecords } from './table.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const DOCUMENT = join(ROOT, 'docs/benchmarks.md');
 const RESULTS = join(ROOT, 'bench/results.json');
+const ROWS = 1_000_000;
+const RUNS = 5;
 /** One-minute load above which the result says that the machine was busy. */
 const QUIET_LOAD = 0.5;
 
-const USAGE = `npm run bench:job -- [--jobs a,b] [--rows N] [--runs N] [--json FILE] [--dry]
-  --jobs a,b   default: all of them, one after another
-  --rows N     rows of the throughput jobs (default: each job's own)
-  --runs N     repetitions (default: each job's own)
-  --json FILE  write the raw measurements there as well
-  --dry        leave docs/benchmarks.md as it is
+const JOB_NAMES = [...JOBS, ...OWN_JOBS].map(({ name }) => name);
+const ENGINE_NAMES = ENGINES.map(({ name }) => name);
+
+const USAGE = `npm run bench -- [--jobs a,b] [--engines a,b] [--rows N] [--runs N] [--json FILE] [--dry]
+  --jobs a,b     default: all of them
+  --engines a,b  of ${ENGINE_NAMES.join(', ')}; default: all of them
+  --rows N       bids in the data (default ${ROWS.toLocaleString('en-US')}); 200000 is quick
+  --runs N       measured runs of each engine, median taken (default ${RUNS})
+  --json FILE    write [{job, engine, rowsPerSecond, peakRssBytes, runs, …}] there
+  --dry          leave docs/benchmarks.md as it is
 jobs:
-${Object.entries(JOBS)
-  .map(
-    ([name, { summary, runs }]) =>
-      `  ${name.padEnd(26)}${summary} (${runs} run${runs === 1 ? '' : 's'})`,
-  )
-  .join('\n')}`;
+${[...JOBS, ...OWN_JOBS].map(({ name, summary }) => `  ${name.padEnd(14)}${summary}`).join('\n')}`;
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
+type Options = {
+  jobs: readonly string[];
+  engines: readonly Engine[];
+  rows: number;
+  runs: number;
+  json: string | null;
+  dry: boolean;
+};
+
+function wholeNumber(name: string, text: string | undefined, fallback: number): number {
+  const value = Number(text ?? fallback);
   if (Number.isSafeInteger(value) && value >= 1) return value;
   throw new Error(`--${name} ${text} is not a whole number of at least 1\n${USAGE}`);
 }
 
-function chosenJobs(text: string | undefined): string[] {
-  const names = text?.split(',') ?? Object.keys(JOBS);
-  const unknown = names.find((name) => !Object.hasOwn(JOBS, name));
-  if (unknown !== undefined) throw new Error(`there is no job "${unknown}"\n${USAGE}`);
+function chosen(kind: string, text: string | undefined, known: readonly string[]): string[] {
+  const names = text?.split(',') ?? [...known];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`there is no ${kind} "${unknown}"\n${USAGE}`);
   return names;
 }
 
-async function measure(job: string, rows: number | null, runs: number | null): Promise<JobResult> {
-  const bench = JOBS[job] as Bench & { runs: number };
-  const load = loadavg()[0] ?? 0;
-  say(`== ${job}`);
-  const measurements = await bench.run({ rows, runs: runs ?? bench.runs, log: say });
-  for (const { name, unit, values } of measurements)
-    say(`${name}: ${readable(summarise(values).median)} ${unit}`);
-  const written = process.argv.slice(2).filter((argument) => argument !== '--dry');
-  return {
-    job,
-    date: new Date().toISOString().slice(0, 10),
-    command: `npm run bench:job${written.length === 0 ? '' : ` -- ${written.join(' ')}`}`,
-    machine: machine(),
-    remark:
-      load > QUIET_LOAD
-        ? `Other work ran on the machine (load ${load.toFixed(1)} before the start).`
-        : '',
-    measurements,
-  };
-}
-
-function writeDocument(results: readonly JobResult[]): void {
-  const earlier = existsSync(RESULTS)
-    ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as JobResult[])
-    : [];
-  const merged = mergeResults(earlier, results);
-  const text = withSection(readFileSync(DOCUMENT, 'utf8'), 'results', resultTables(merged));
-  if (text === undefined) throw new Error(`${DOCUMENT} has lost its markers`);
-  writeFileSync(RESULTS, `${JSON.stringify(merged, null, 1)}\n`);
-  writeFileSync(DOCUMENT, text);
-}
-
-async function main(): Promise<void> {
+function optionsOf(args: readonly string[]): Options | null {
   const { values } = parseArgs({
+    args: [...args],
     options: {
       jobs: { type: 'string' },
+      engines: { type: 'string' },
       rows: { type: 'string' },
       runs: { type: 'string' },
       json: { type: 'string' },
@@ -101,18 +77,98 @@ async function main(): Promise<void> {
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
-  if (values.help) return void process.stdout.write(`${USAGE}\n`);
-  const rows = values.rows === undefined ? null : wholeNumber('rows', values.rows);
-  const runs = values.runs === undefined ? null : wholeNumber('runs', values.runs);
-  const results: JobResult[] = [];
-  for (const job of chosenJobs(values.jobs)) results.push(await measure(job, rows, runs));
-  if (values.json !== undefined)
-    writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
-  if (!values.dry) writeDocument(results);
+  if (values.help) return null;
+  const engines = chosen('engine', values.engines, ENGINE_NAMES);
+  return {
+    jobs: chosen('job', values.jobs, JOB_NAMES),
+    engines: ENGINES.filter(({ name }) => engines.includes(name)),
+    rows: wholeNumber('rows', values.rows, ROWS),
+    runs: wholeNumber('runs', values.runs, RUNS),
+    json: values.json ?? null,
+    dry: values.dry,
+  };
+}
+
+/** The engines that can be had here; the others are told with the reason. */
+function available(engines: readonly Engine[]): Engine[] {
+  const names = engines.flatMap((engine) => (engine.package === null ? [] : [engine.package]));
+  const missing = installPeers(names, say);
+  if (missing === null) return [...engines];
+  say(`left out: ${missing}`);
+  return engines.filter((engine) => engine.package === null);
+}
+
+async function measure(
+  name: string,
+  options: Options,
+  engines: readonly Engine[],
+  data: DataSet,
+  places: Places,
+): Promise<Pick<JobRecord, 'summary' | 'rows' | 'results' | 'figures'>> {
+  const own = OWN_JOBS.find((job) => job.name === name);
+  if (own !== undefined) {
+    const found = await own.run(data, places, { runs: options.runs, log: say });
+    return { summary: own.summary, ...found };
+  }
+  const job = JOBS.find((candidate) => candidate.name === name);
+  if (job === undefined) throw new Error(`there is no job ${name}`);
+  const able = engines.filter((engine) => engine.does(job));
+  const results = await compare(job, able, data, places, { runs: options.runs, log: say });
+  return { summary: job.summary, rows: rowsRead(job, data.rows), results, figures: [] };
+}
+
+function tableOf(records: readonly JobRecord[]): string {
+  const columns = ENGINES.map(({ name, title }) => ({ engine: name, title }));
+  const peers = columns.filter(({ engine }) => engine !== 'thalweg' && engine !== 'twins');
+  return comparisonTable(records, columns, peers);
+}
+
+function writeDocument(records: readonly JobRecord[]): void {
+  const earlier = existsSync(RESULTS)
+    ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as JobRecord[])
+    : [];
+  const merged = mergeRecords(earlier, records, JOB_NAMES);
+  const text = withSection(readFileSync(DOCUMENT, 'utf8'), 'engines', tableOf(merged));
+  if (text === undefined) throw new Error(`${DOCUMENT} has lost its markers`);
+  writeFileSync(RESULTS, `${JSON.stringify(merged, null, 1)}\n`);
+  writeFileSync(DOCUMENT, text);
+}
+
+/** Whether all engines did what they can, and agreed. */
+async function main(options: Options): Promise<boolean> {
+  const work = join(workDir(ROOT), 'bench');
+  mkdirSync(work, { recursive: true });
+  const engines = available(options.engines);
+  const data = await dataSet(work, options.rows);
+  const places: Places = { root: ROOT, work, data: data.directory };
+  const written = process.argv.slice(2).filter((argument) => argument !== '--dry');
+  const command = `npm run bench${written.length === 0 ? '' : ` -- ${written.join(' ')}`}`;
+  const load = loadavg()[0] ?? 0;
+  const remark =
+    load > QUIET_LOAD
+      ? `Other work ran on the machine (load ${load.toFixed(1)} before the start).`
+      : '';
+  const date = new Date().toISOString().slice(0, 10);
+  const records: JobRecord[] = [];
+  for (const job of options.jobs) {
+    const found = await measure(job, options, engines, data, places);
+    records.push({ job, ...found, date, command, machine: machine(), remark });
+  }
+  process.stdout.write(`${tableOf(records)}\n`);
+  const results = records.flatMap((record) => record.results);
+  if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(results, null, 1)}\n`);
+  if (!options.dry) writeDocument(records);
+  const wrong = results.filter(
+    ({ failure }) => failure !== null && !failure.startsWith(NOT_SUPPORTED),
+  );
+  for (const { job, engine, failure } of wrong) say(`${job}, ${engine}: ${failure}`);
+  return wrong.length === 0;
 }
 
 try {
-  await main();
+  const options = optionsOf(process.argv.slice(2));
+  if (options === null) process.stdout.write(`${USAGE}\n`);
+  else if (!(await main(options))) process.exitCode = 1;
 } catch (error) {
   say((error as Error).message);
   process.exitCode = 1;

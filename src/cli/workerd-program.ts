@@ -11,7 +11,7 @@ import { WAYS_OUT } from './startup-failure.ts';
 const ANSWER_WITHIN_MS = 4000;
 
 /** The program Miniflare will start; the variable is Miniflare's own. */
-function workerdProgram(): string {
+export function workerdProgram(): string {
   const named = process.env['MINIFLARE_WORKERD_PATH'];
   if (named !== undefined) return named;
   const fromMiniflare = createRequire(createRequire(import.meta.url).resolve('miniflare'));

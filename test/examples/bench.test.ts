@@ -1,7 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { eventLines } from '../../bench/events.ts';
-import { type JobResult, mergeResults, resultTables } from '../../bench/report.ts';
-import { readable, summarise } from '../../bench/statistics.ts';
+import type { Compared } from '../../bench/compare.ts';
+import { type Digest, digestOf } from '../../bench/digest.ts';
+import { eventLines } from '../../bench/product/events.ts';
+import { type JobResult, mergeResults, resultTables } from '../../bench/product/report.ts';
+import { readable, summarise } from '../../bench/product/statistics.ts';
+import { comparisonTable, type JobRecord, mergeRecords, ratio } from '../../bench/table.ts';
 
 const result = (job: string, values: number[]): JobResult => ({
   job,
@@ -48,5 +54,108 @@ describe('the benchmarks report', () => {
     const times = lines.split('\n').map((line) => (JSON.parse(line) as { ts: string }).ts);
     expect(times.length).toBe(50);
     expect(times.toSorted()).toEqual(times);
+  });
+});
+
+async function digest(...lines: readonly string[]): Promise<Digest> {
+  const directory = mkdtempSync(join(tmpdir(), 'thalweg-digest-'));
+  try {
+    const path = join(directory, 'rows.ndjson');
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+    return await digestOf([path]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+describe('the answers of engines', () => {
+  test('are equal whatever the order of rows and the spelling of values', async () => {
+    const one = await digest(
+      '{"a":1,"t":"2026-01-01T00:00:01.500Z","x":0.1}',
+      '{"a":2,"t":null,"x":3}',
+    );
+    const other = await digest(
+      '{"b":"2","u":null,"y":"3.000"}',
+      '{"b":"1","u":"2026-01-01 00:00:01.500","y":0.1000000000000004}',
+    );
+    expect(other).toEqual(one);
+    expect(one.rows).toBe(2);
+  });
+
+  test('differ when a value, a row or its number differs', async () => {
+    const right = await digest('{"a":1,"s":"x"}', '{"a":2,"s":"y"}');
+    const wrong = [
+      await digest('{"a":1,"s":"y"}', '{"a":2,"s":"x"}'),
+      await digest('{"a":1,"s":"x"}'),
+      await digest('{"a":1,"s":"x"}', '{"a":2,"s":"y"}', '{"a":2,"s":"y"}'),
+      await digest('{"a":9007199254740990,"s":"x"}', '{"a":2,"s":"y"}'),
+      await digest('{"a":9007199254740991,"s":"x"}', '{"a":2,"s":"y"}'),
+    ];
+    expect(new Set([right, ...wrong].map(({ hash }) => hash)).size).toBe(6);
+  });
+
+  test('that change count as what they change to', async () => {
+    const changed = await digest(
+      '{"before":null,"after":{"k":1,"n":1},"op":"c"}',
+      '{"before":{"k":1,"n":1},"after":{"k":1,"n":2},"op":"u"}',
+      '{"before":null,"after":{"k":2,"n":1},"op":"c"}',
+      '{"before":{"k":2,"n":1},"after":null,"op":"d"}',
+    );
+    expect(changed).toEqual(await digest('{"k":1,"n":2}'));
+  });
+});
+
+const compared = (engine: string, rowsPerSecond: number | null, failure: string | null = null) =>
+  ({
+    job: 'tumble',
+    engine,
+    rowsPerSecond,
+    peakRssBytes: 64e6,
+    runs: 1,
+    samples: [],
+    answerRows: 1,
+    failure,
+  }) satisfies Compared;
+
+const record = (job: string, results: Compared[]): JobRecord => ({
+  job,
+  summary: 'what it does',
+  date: '2026-01-02',
+  command: 'npm run bench',
+  machine: 'a machine',
+  remark: '',
+  rows: 1000,
+  results,
+  figures: [],
+});
+
+describe('the table of engines', () => {
+  const columns = ['thalweg', 'duckdb'].map((engine) => ({ engine, title: engine }));
+
+  test('has rates in millions, memory, and how many times as fast Thalweg is', () => {
+    const one = record('tumble', [compared('thalweg', 5_000_000), compared('duckdb', 2_000_000)]);
+    expect(ratio(one, 'duckdb')).toBe(2.5);
+    expect(comparisonTable([one], columns, columns.slice(1))).toContain(
+      '| tumble: what it does | 1,000 | 5 (64 MB) | 2 (64 MB) | **2.50** |',
+    );
+  });
+
+  test('says why there is no figure', () => {
+    const one = record('tumble', [
+      compared('thalweg', null, 'not supported: no such window'),
+      compared('duckdb', 2_000_000),
+    ]);
+    const text = comparisonTable([one], columns, columns.slice(1));
+    expect(text).toContain('| [1] | 2 (64 MB) | – |');
+    expect(text).toContain('1. tumble, thalweg: not supported: no such window');
+  });
+
+  test('keeps the jobs that were not run again, in the order of jobs', () => {
+    const old = [record('b', [compared('thalweg', 1)]), record('a', [])];
+    const merged = mergeRecords(old, [record('b', [compared('thalweg', 2)])], ['a', 'b']);
+    expect(merged.map(({ job, results }) => [job, results[0]?.rowsPerSecond])).toEqual([
+      ['a', undefined],
+      ['b', 2],
+    ]);
   });
 });

@@ -104,7 +104,7 @@ export function waitingViolations(file: ProjectFile): Violation[] {
 
 /** Someone else's tool asks these files for a default export. */
 const DEFAULT_EXPORTS =
-  /(?:(?:^|\/)src\/worker\.ts|^src\/kernels\/wasm-modules\.d\.ts|\.config\.ts|^test\/harness\/summary-reporter\.ts)$/;
+  /(?:(?:^|\/)src\/worker\.ts|^bench\/thalweg\/worker\.ts|^src\/kernels\/wasm-modules\.d\.ts|\.config\.ts|^test\/harness\/summary-reporter\.ts)$/;
 
 export function defaultExportViolations(file: ProjectFile): Violation[] {
   if (DEFAULT_EXPORTS.test(file.path)) return [];

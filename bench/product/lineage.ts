@@ -5,10 +5,10 @@
  * memory (a count does not depend on the machine); times are those of workerd, from the checkpoints the API reports.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { DECLARATIONS } from '../src/connectors/declarations.ts';
-import { planSql } from '../src/graph/plan-sql.ts';
-import type { StoreOp } from '../src/lineage/store.ts';
-import { SimulatedCluster } from '../test/harness/cluster.ts';
+import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import { planSql } from '../../src/graph/plan-sql.ts';
+import type { StoreOp } from '../../src/lineage/store.ts';
+import { SimulatedCluster } from '../../test/harness/cluster.ts';
 import { Instance } from './instance.ts';
 import type { Bench, BenchOptions, Measurement } from './measurement.ts';
 

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { followOutput } from '../examples/output-stream.ts';
-import { ApiClient, type Fetch } from '../src/cli/api-client.ts';
+import { followOutput } from '../../examples/output-stream.ts';
+import { ApiClient, type Fetch } from '../../src/cli/api-client.ts';
 import type { Bench, BenchOptions, Measurement } from './measurement.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
+const ROOT = resolve(import.meta.dirname, '../..');
 const execute = promisify(execFile);
 
 const QUERY = `

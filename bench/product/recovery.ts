@@ -8,8 +8,8 @@
  * first file in R2 of an epoch above the newest that was published before the crash.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Prng } from '../src/base/prng.ts';
-import { followOutput, type OutputRows } from '../examples/output-stream.ts';
+import { Prng } from '../../src/base/prng.ts';
+import { followOutput, type OutputRows } from '../../examples/output-stream.ts';
 import { EVENTS_START_MS } from './events.ts';
 import { Instance } from './instance.ts';
 import type { Bench, BenchOptions, Measurement } from './measurement.ts';

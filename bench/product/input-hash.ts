@@ -1,12 +1,12 @@
 /**
- * What the hash over input costs, against decoding the same rows: `node bench/input-hash.ts`. Both run in turns over the same
+ * What the hash over input costs, against decoding the same rows: `node bench/product/input-hash.ts`. Both run in turns over the same
  * buffers, in pieces of the size a source reads.
  */
-import { must } from '../src/base/assert.ts';
-import { INT32, INT64, TEXT, TIMESTAMP } from '../src/batch/types.ts';
-import { JSON_FORMAT } from '../src/formats/format.ts';
-import { JsonDecoder } from '../src/formats/json-decoder.ts';
-import { StreamHash } from '../src/lineage/stream-hash.ts';
+import { must } from '../../src/base/assert.ts';
+import { INT32, INT64, TEXT, TIMESTAMP } from '../../src/batch/types.ts';
+import { JSON_FORMAT } from '../../src/formats/format.ts';
+import { JsonDecoder } from '../../src/formats/json-decoder.ts';
+import { StreamHash } from '../../src/lineage/stream-hash.ts';
 
 const ROWS = 60_000;
 const ROUNDS = 60;

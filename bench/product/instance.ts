@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiClient, type JobView, type PipelineView } from '../src/cli/api-client.ts';
-import { spawnRuntime, type RuntimeProcess } from '../src/cli/runtime-process.ts';
+import { ApiClient, type JobView, type PipelineView } from '../../src/cli/api-client.ts';
+import { spawnRuntime, type RuntimeProcess } from '../../src/cli/runtime-process.ts';
 
 const CRON_MS = 1_000;
 

@@ -1,5 +1,5 @@
 /** Seeded rows for the measurements: equal seeds give equal rows. */
-import { Prng } from '../src/base/prng.ts';
+import { Prng } from '../../src/base/prng.ts';
 
 export const EVENTS_START_MS = Date.UTC(2026, 0, 1);
 

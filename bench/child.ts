@@ -1,0 +1,43 @@
+/** Child processes that are measured: pinned to one core where the system can, with their peak memory. */
+import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** The core that every measured process runs on; the one that drives it may use the others. */
+const CORE = '0';
+
+let pinning: boolean | null = null;
+
+/** Whether this machine has `taskset`. */
+export function canPin(): boolean {
+  if (pinning === null) {
+    try {
+      execFileSync('taskset', ['-c', CORE, 'true'], { stdio: 'ignore' });
+      pinning = true;
+    } catch {
+      pinning = false;
+    }
+  }
+  return pinning;
+}
+
+export function spawnPinned(
+  program: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  return canPin()
+    ? spawn('taskset', ['-c', CORE, program, ...args], options)
+    : spawn(program, args, options);
+}
+
+/** The most memory the process has ever had resident. */
+export function peakRssBytes(pid: number): number {
+  try {
+    const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    if (peak !== null) return Number(peak[1]) * 1024;
+  } catch {
+    // No such file system here: what `ps` tells is the memory of this moment.
+  }
+  const now = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
+  return Number(now.trim()) * 1024;
+}

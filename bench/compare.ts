@@ -1,0 +1,136 @@
+/** One job on several engines: equal answers first, then runs in turns. */
+import type { DataSet } from './data.ts';
+import type { Digest } from './digest.ts';
+import { rowsRead } from './engines/engine.ts';
+import type { Engine, Places, RunningEngine } from './engines/engines.ts';
+import { NotSupported } from './engines/thalweg.ts';
+import type { Job } from './job.ts';
+import { summarise } from './product/statistics.ts';
+
+export type Compared = {
+  job: string;
+  engine: string;
+  /** The median; null: see `failure`. */
+  rowsPerSecond: number | null;
+  peakRssBytes: number | null;
+  runs: number;
+  /** Of each run, rows a second. */
+  samples: number[];
+  /** Rows of the answer. */
+  answerRows: number | null;
+  /** Why there is no figure; `not supported: …` when the engine refuses the query. */
+  failure: string | null;
+};
+
+/** How the reason begins when an engine does not have what a query needs: no failure of the run. */
+export const NOT_SUPPORTED = 'not supported';
+
+type Runner = {
+  engine: Engine;
+  running: RunningEngine | null;
+  digest: Digest | null;
+  samples: number[];
+  peak: number | null;
+  failure: string | null;
+};
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
+
+async function attempt(runner: Runner, what: (running: RunningEngine) => Promise<void>) {
+  if (runner.running === null || runner.failure !== null) return;
+  try {
+    await what(runner.running);
+  } catch (error) {
+    runner.failure = messageOf(error);
+  }
+}
+
+async function begin(engine: Engine, job: Job, places: Places): Promise<Runner> {
+  const runner: Runner = {
+    engine,
+    running: null,
+    digest: null,
+    samples: [],
+    peak: null,
+    failure: null,
+  };
+  try {
+    runner.running = await engine.start(job, places);
+  } catch (error) {
+    const why = messageOf(error);
+    runner.failure = error instanceof NotSupported ? `${NOT_SUPPORTED}: ${why}` : why;
+  }
+  return runner;
+}
+
+/** What most say is right; of two that disagree, the first one that is not Thalweg. */
+function judge(runners: readonly Runner[]): void {
+  const told = runners.filter(({ digest }) => digest !== null);
+  const votes = new Map<string, number>();
+  const textOf = ({ digest }: Runner): string => `${digest?.rows} rows, hash ${digest?.hash}`;
+  for (const runner of told) votes.set(textOf(runner), (votes.get(textOf(runner)) ?? 0) + 1);
+  const most = Math.max(0, ...votes.values());
+  const candidates = told.filter((runner) => votes.get(textOf(runner)) === most);
+  const right = candidates.find(({ engine }) => engine.package !== null) ?? candidates[0];
+  if (right === undefined) return;
+  for (const runner of told) {
+    if (textOf(runner) !== textOf(right))
+      runner.failure = `wrong answer: ${textOf(runner)}, where ${right.engine.title} has ${textOf(right)}`;
+  }
+}
+
+export type CompareOptions = {
+  runs: number;
+  log: (line: string) => void;
+};
+
+export async function compare(
+  job: Job,
+  engines: readonly Engine[],
+  data: DataSet,
+  places: Places,
+  { runs, log }: CompareOptions,
+): Promise<Compared[]> {
+  const runners: Runner[] = [];
+  const rows = rowsRead(job, data.rows);
+  try {
+    for (const engine of engines) {
+      const runner = await begin(engine, job, places);
+      runners.push(runner);
+      await attempt(runner, async (running) => {
+        runner.digest = await running.answer();
+      });
+    }
+    judge(runners);
+    for (let run = 0; run < runs; run++) {
+      // Another one begins each time: nobody always runs behind the same neighbour.
+      for (let turn = 0; turn < runners.length; turn++) {
+        const runner = runners[(run + turn) % runners.length] as Runner;
+        await attempt(runner, async (running) => {
+          const { ms } = await running.run();
+          runner.samples.push((rows / ms) * 1000);
+        });
+      }
+    }
+    for (const runner of runners)
+      await attempt(runner, async (running) => void (runner.peak = running.peakRssBytes()));
+  } finally {
+    for (const { running } of runners) await running?.stop();
+  }
+  return runners.map(({ engine, digest, samples, peak, failure }) => {
+    const rate = failure === null ? summarise(samples).median : null;
+    const text = rate === null ? failure : `${(rate / 1e6).toFixed(2)} M rows/s`;
+    log(`${job.name.padEnd(14)}${engine.name.padEnd(12)}${text}`);
+    return {
+      job: job.name,
+      engine: engine.name,
+      rowsPerSecond: rate === null ? null : Math.round(rate),
+      peakRssBytes: peak,
+      runs: samples.length,
+      samples: samples.map(Math.round),
+      answerRows: digest?.rows ?? null,
+      failure,
+    };
+  });
+}

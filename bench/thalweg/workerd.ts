@@ -1,0 +1,107 @@
+/**
+ * workerd with the bench Worker, started directly: one process, pinned, without Miniflare around it. Files are reached
+ * through workerd's own `disk` services, so that reading them is work of the measured process.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { bundleWorker } from '../../src/cli/bundle.ts';
+import { readWorkerDescription } from '../../src/cli/worker-options.ts';
+import { workerdProgram } from '../../src/cli/workerd-program.ts';
+import { spawnPinned } from '../child.ts';
+
+export type BenchWorkerd = {
+  pid: number;
+  ask<T>(path: string, body?: unknown): Promise<T>;
+  stop(): Promise<void>;
+};
+
+const quote = (text: string): string => JSON.stringify(text);
+
+async function configText(
+  root: string,
+  work: string,
+  data: string,
+  out: string,
+): Promise<{ directory: string; text: string }> {
+  const { options } = await readWorkerDescription(root);
+  const bundle = await bundleWorker({
+    root,
+    entry: 'bench/thalweg/worker.ts',
+    directory: join(work, 'build'),
+  });
+  const modules = bundle.modules.map(({ type, path }) => {
+    const kind = type === 'ESModule' ? 'esModule' : 'wasm';
+    return `(name = ${quote(basename(path))}, ${kind} = embed ${quote(basename(path))})`;
+  });
+  const text = `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "bench", worker = .bench),
+    (name = "data", disk = (path = ${quote(data)})),
+    (name = "out", disk = (path = ${quote(out)}, writable = true)),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "bench")],
+);
+const bench :Workerd.Worker = (
+  modules = [${modules.join(', ')}],
+  compatibilityDate = ${quote(options.compatibilityDate ?? '')},
+  compatibilityFlags = [${(options.compatibilityFlags ?? []).map(quote).join(', ')}],
+  bindings = [(name = "DATA", service = "data"), (name = "OUT", service = "out")],
+);
+`;
+  return { directory: bundle.directory, text };
+}
+
+/** The port that workerd says it listens on, on the pipe it was given for that. */
+async function portOf(child: ChildProcess, said: () => string): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    let text = '';
+    (child.stdio[3] as Readable).on('data', (bytes: Buffer) => {
+      text += bytes.toString();
+      const match = /"event":"listen","socket":"http","port":(\d+)/.exec(text);
+      if (match !== null) resolve(Number(match[1]));
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`workerd ended with ${code}: ${said()}`)));
+  });
+}
+
+/** @param out where kept output goes; made if absent */
+export async function startWorkerd(
+  root: string,
+  work: string,
+  data: string,
+  out: string,
+): Promise<BenchWorkerd> {
+  await mkdir(out, { recursive: true });
+  const { directory, text } = await configText(root, work, data, out);
+  const config = join(directory, `bench-${process.pid}.capnp`);
+  await writeFile(config, text);
+  const child = spawnPinned(workerdProgram(), ['serve', '--control-fd=3', config], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    cwd: directory,
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4000)));
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const port = await portOf(child, () => said);
+  return {
+    pid: child.pid as number,
+    ask: async <T>(path: string, body?: unknown): Promise<T> => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method: 'POST',
+        body: JSON.stringify(body ?? {}),
+      });
+      const answer = await response.text();
+      if (!response.ok) throw new Error(`${answer}${said}`);
+      return JSON.parse(answer) as T;
+    },
+    stop: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** `npm run bench` in miniature: Thalweg in workerd and plain Node over 2,000 bids give equal answers and figures. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Compared } from '../../bench/compare.ts';
+import { ROOT } from '../harness/project-files.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'thalweg-bench-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+test('a small run measures each engine that was asked for, and they agree', () => {
+  const json = join(directory, 'results.json');
+  const jobs = ['parse', 'tumble', 'updating', 'ndjson-sink', 'state', 'scaling'];
+  const choice = `--rows 2000 --runs 1 --engines thalweg,twins,node --jobs ${jobs.join(',')}`;
+  const printed = execFileSync(
+    process.execPath,
+    ['bench/main.ts', ...choice.split(' '), '--dry', '--json', json],
+    { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },
+  );
+  const results = JSON.parse(readFileSync(json, 'utf8')) as Compared[];
+  expect(results.map(({ job, engine }) => `${job} ${engine}`)).toEqual([
+    'parse thalweg',
+    'parse twins',
+    'parse node',
+    'tumble thalweg',
+    'tumble twins',
+    'tumble node',
+    'updating thalweg',
+    'updating node',
+    'ndjson-sink thalweg',
+    'state thalweg',
+    'scaling thalweg',
+  ]);
+  expect(results.filter(({ failure }) => failure !== null)).toEqual([]);
+  for (const { rowsPerSecond, peakRssBytes, runs } of results) {
+    expect(rowsPerSecond).toBeGreaterThan(0);
+    expect(peakRssBytes).toBeGreaterThan(1_000_000);
+    expect(runs).toBe(1);
+  }
+  expect(printed).toContain('| tumble: count and mean price by auction, tumble 10 s | 2,000 |');
+});
