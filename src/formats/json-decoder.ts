@@ -14,10 +14,11 @@ import type { ErrorCode } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { typeName } from '../batch/types.ts';
-import type { DecodeColumn, FormatSpec } from './format.ts';
+import type { DecodeColumn, FormatSpec, TimestampFormat } from './format.ts';
 import { readFast } from './json-fast.ts';
 import { CLOSE_BRACE, COMMA, LF, OPEN_BRACE, skipSpace, skipValue } from './json-grammar.ts';
 import { KeyReader } from './json-keys.ts';
+import { DONE, JsonScanner, SLOW, WINDOW_BYTES } from './json-scanner.ts';
 import type { Token } from './json-keys.ts';
 import { Slot, SlotNames, TEXT_KIND } from './json-slots.ts';
 import { failure } from './json-strings.ts';
@@ -50,7 +51,7 @@ export type DecodeResult = {
   /** Rows met, accepted or not; blank lines are none. */
   rowsSeen: number;
   errors: DecodeError[];
-  /** Fields of accepted rows that no column has, by name. */
+  /** Fields of accepted rows that no column has, sorted by name. */
   warnings: DecodeWarning[];
   /** The same by row, in order; empty unless asked for. */
   unknownFields: { rowIndex: number; column: string }[];
@@ -61,7 +62,11 @@ export type DecodeResult = {
 export type DecodeOptions = {
   /** List unknown fields row by row. */
   unknownByRow?: boolean;
+  /** Bytes of input from which on the kernel is worth its setting up. */
+  kernelBytesMin?: number;
 };
+
+const KERNEL_BYTES_MIN = 4096;
 
 const EMPTY_RANGES = new Int32Array(0);
 
@@ -72,6 +77,9 @@ export class JsonDecoder {
   readonly #values: ValueReader;
   readonly #unstructured: boolean;
   readonly #unknownByRow: boolean;
+  readonly #timestampFormat: TimestampFormat | null;
+  readonly #kernelBytesMin: number;
+  #scanner: JsonScanner | null = null;
   /** Grows with every row, so that no stamp is ever met twice. */
   #serial = 0;
   #capacity = 0;
@@ -82,8 +90,10 @@ export class JsonDecoder {
   #errors: DecodeError[] = [];
   #unknownCounts = new Map<string, number>();
   #unknownFields: { rowIndex: number; column: string }[] = [];
-  #ranges = EMPTY_RANGES;
+  #ranges: Int32Array = EMPTY_RANGES;
   #rowsSeen = 0;
+  #rows = 0;
+  #position = 0;
 
   constructor(columns: readonly DecodeColumn[], spec: FormatSpec, options: DecodeOptions = {}) {
     this.#slots = columns.map((column) => new Slot(column, ''));
@@ -92,6 +102,8 @@ export class JsonDecoder {
     this.#values = new ValueReader(spec.timestampFormat);
     this.#unstructured = spec.unstructured;
     this.#unknownByRow = options.unknownByRow === true;
+    this.#timestampFormat = spec.timestampFormat;
+    this.#kernelBytesMin = options.kernelBytesMin ?? KERNEL_BYTES_MIN;
     assert(
       !spec.unstructured || (columns.length === 1 && columns[0]?.type.tag === 'text'),
       'unstructured is one TEXT column',
@@ -110,7 +122,42 @@ export class JsonDecoder {
     rowsMax: number,
     final = false,
   ): DecodeResult {
-    this.#start(to - from, rowsMax);
+    const scanner = to - from < this.#kernelBytesMin ? null : this.#findScanner();
+    this.#start(to - from, rowsMax, scanner);
+    if (scanner !== null) this.#scanLines(scanner, bytes, from, to, rowsMax);
+    else this.#readLines(bytes, from, to, rowsMax);
+    let position = this.#position;
+    let rows = this.#rows;
+    if (final && position < to && rows < rowsMax) {
+      // The scanner needs its sentinel behind the row.
+      const last = new Uint8Array(to - position + 1);
+      last.set(bytes.subarray(position, to));
+      last[to - position] = LF;
+      if (scanner !== null) this.#makeRoom(scanner, rows, last.length);
+      if (this.#takeLine(last, 0, to - position, position, rows)) rows++;
+      position = to;
+    }
+    if (this.#rowsSeen > 0) this.#rowBytes = Math.max(16, (position - from) / this.#rowsSeen);
+    const result = this.#finish(rows, position, scanner);
+    scanner?.finish();
+    return result;
+  }
+
+  /** The kernel, when it is there and knows all columns. */
+  #findScanner(): JsonScanner | null {
+    if (this.#unstructured) return null;
+    if (this.#scanner === null || !this.#scanner.isCurrent)
+      this.#scanner = JsonScanner.make(
+        this.#slots,
+        this.#keys,
+        this.#timestampFormat,
+        this.#unknownByRow,
+      );
+    return this.#scanner;
+  }
+
+  /** Reads lines one by one. */
+  #readLines(bytes: Uint8Array, from: number, to: number, rowsMax: number): void {
     let position = from;
     let rows = 0;
     while (position < to && rows < rowsMax) {
@@ -119,30 +166,77 @@ export class JsonDecoder {
       if (this.#takeLine(bytes, position, lineEnd, 0, rows)) rows++;
       position = lineEnd + 1;
     }
-    if (final && position < to && rows < rowsMax) {
-      // The scanner needs its sentinel behind the row.
-      const last = new Uint8Array(to - position + 1);
-      last.set(bytes.subarray(position, to));
-      last[to - position] = LF;
-      if (this.#takeLine(last, 0, to - position, position, rows)) rows++;
-      position = to;
-    }
-    if (this.#rowsSeen > 0) this.#rowBytes = Math.max(16, (position - from) / this.#rowsSeen);
-    return this.#finish(rows, position);
+    this.#position = position;
+    this.#rows = rows;
   }
 
-  #start(size: number, rowsMax: number): void {
+  /** The same by the kernel; lines it does not take are read here one by one. */
+  #scanLines(
+    scanner: JsonScanner,
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    rowsMax: number,
+  ): void {
+    this.#position = from;
+    this.#rows = 0;
+    while (this.#position < to && this.#rows < rowsMax) {
+      const start = this.#position;
+      // The last rows of a batch are not worth a whole window.
+      const wanted = Math.ceil((rowsMax - this.#rows) * this.#rowBytes * 1.02) + 1024;
+      const size = Math.min(to - start, wanted, WINDOW_BYTES);
+      scanner.load(bytes, start, size, this.#rows);
+      this.#scanWindow(scanner, bytes, start + size, rowsMax);
+      if (this.#position > start) continue;
+      // No line ends in the window: a long one, or the beginning of one.
+      const lineEnd = bytes.indexOf(LF, start);
+      if (lineEnd < 0 || lineEnd >= to) break;
+      this.#takeSlowly(scanner, bytes, lineEnd);
+    }
+  }
+
+  #scanWindow(scanner: JsonScanner, bytes: Uint8Array, end: number, rowsMax: number): void {
+    while (this.#position < end && this.#rows < rowsMax) {
+      this.#makeRoom(scanner, this.#rows, 0);
+      this.#rows = scanner.scan(this.#position, this.#rows, rowsMax);
+      this.#rowsSeen += scanner.rowsMet;
+      this.#position = scanner.position;
+      const { status } = scanner;
+      if (status === DONE) return;
+      if (status === SLOW) this.#takeSlowly(scanner, bytes, bytes.indexOf(LF, this.#position));
+    }
+  }
+
+  /** Takes the line from the position to `lineEnd` as the next row, if it is one. */
+  #takeSlowly(scanner: JsonScanner, bytes: Uint8Array, lineEnd: number): void {
+    this.#makeRoom(scanner, this.#rows, lineEnd - this.#position);
+    if (this.#takeLine(bytes, this.#position, lineEnd, 0, this.#rows)) this.#rows++;
+    this.#position = lineEnd + 1;
+    scanner.learn();
+  }
+
+  #makeRoom(scanner: JsonScanner, row: number, size: number): void {
+    scanner.makeRoom(row, size);
+    this.#capacity = scanner.capacity;
+    this.#ranges = scanner.ranges;
+  }
+
+  #start(size: number, rowsMax: number, scanner: JsonScanner | null): void {
     const rows = Math.min(rowsMax, Math.ceil((size / this.#rowBytes) * 1.1) + 8);
     this.#capacity = Math.max(1, rows);
-    for (const slot of this.#slots) slot.start(this.#capacity, this.#rowBytes);
+    if (scanner === null) {
+      for (const slot of this.#slots) slot.start(this.#capacity, this.#rowBytes);
+      this.#ranges = new Int32Array(this.#capacity * 2);
+    } else scanner.start(this.#capacity, this.#rowBytes);
     this.#errors = [];
     this.#unknownCounts = new Map();
     this.#unknownFields = [];
-    this.#ranges = new Int32Array(this.#capacity * 2);
     this.#rowsSeen = 0;
   }
 
-  #finish(rows: number, consumed: number): DecodeResult {
+  #finish(rows: number, consumed: number, scanner: JsonScanner | null): DecodeResult {
+    scanner?.takeUnknown((name, count) => this.#addUnknown(name, count));
+    const ranges = this.#ranges;
     return {
       batch: {
         rows,
@@ -153,13 +247,11 @@ export class JsonDecoder {
       consumed,
       rowsSeen: this.#rowsSeen,
       errors: this.#errors,
-      warnings: [...this.#unknownCounts].map(([column, count]) => ({
-        code: 'UNKNOWN_FIELD',
-        column,
-        count,
-      })),
+      warnings: [...this.#unknownCounts]
+        .toSorted(([left], [right]) => (left < right ? -1 : 1))
+        .map(([column, count]) => ({ code: 'UNKNOWN_FIELD', column, count })),
       unknownFields: this.#unknownFields,
-      lineRanges: this.#ranges.subarray(0, rows * 2),
+      lineRanges: scanner === null ? ranges.subarray(0, rows * 2) : ranges.slice(0, rows * 2),
     };
   }
 
@@ -225,9 +317,13 @@ export class JsonDecoder {
     this.#ranges = ranges;
   }
 
+  #addUnknown(name: string, count: number): void {
+    this.#unknownCounts.set(name, (this.#unknownCounts.get(name) ?? 0) + count);
+  }
+
   #countUnknown(rowIndex: number): void {
     for (const { name } of this.#unknownOfRow) {
-      this.#unknownCounts.set(name, (this.#unknownCounts.get(name) ?? 0) + 1);
+      this.#addUnknown(name, 1);
       if (this.#unknownByRow) this.#unknownFields.push({ rowIndex, column: name });
     }
     this.#unknownOfRow.length = 0;

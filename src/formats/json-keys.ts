@@ -10,9 +10,9 @@ import type { Slot, SlotNames } from './json-slots.ts';
 import { fail, readString, written } from './json-strings.ts';
 
 /** Tokens learned at most; keys beyond are parsed each time. */
-const TOKENS_MAX = 128;
+export const TOKENS_MAX = 128;
 /** Longest token worth learning. */
-const TOKEN_BYTES_MAX = 256;
+export const TOKEN_BYTES_MAX = 256;
 
 export type Token = {
   /** Its bytes in the pool: `[start, end)`. */
@@ -42,7 +42,8 @@ export class KeyReader {
   /** Bytes of all tokens. */
   pool = new Uint8Array(1024);
   readonly #names: SlotNames;
-  readonly #tokens: Token[] = [];
+  /** Those learned, in order. */
+  readonly tokens: Token[] = [];
   /** Position after the token that `find` returned last. */
   end = 0;
   #poolEnd = 0;
@@ -61,7 +62,7 @@ export class KeyReader {
    */
   find(bytes: Uint8Array, at: number, previous: Token): Token | null {
     const first = previous === this.root;
-    for (const token of this.#tokens) {
+    for (const token of this.tokens) {
       if (token.first === first && this.#matches(bytes, at, token)) {
         previous.next = token;
         this.end = at + token.end - token.start;
@@ -103,7 +104,7 @@ export class KeyReader {
     position = skipSpace(bytes, position + 1);
     this.end = position;
     const token = makeToken(first, this.#names.find(name), name);
-    if (this.#tokens.length < TOKENS_MAX && position - at <= TOKEN_BYTES_MAX)
+    if (this.tokens.length < TOKENS_MAX && position - at <= TOKEN_BYTES_MAX)
       this.#learn(bytes, at, position, token, previous);
     return token;
   }
@@ -118,7 +119,7 @@ export class KeyReader {
     this.pool.set(bytes.subarray(from, to), this.#poolEnd);
     token.start = this.#poolEnd;
     token.end = this.#poolEnd = end;
-    this.#tokens.push(token);
+    this.tokens.push(token);
     previous.next = token;
   }
 }

@@ -41,9 +41,16 @@ const KINDS: Readonly<Record<SqlType['tag'], number>> = {
 };
 
 /** Words of one value in `Slot.words`. */
-const WORD_COUNTS = [1, 1, 2, 0, 4, 0, 2, 0];
+export const WORD_COUNTS = [1, 1, 2, 0, 4, 0, 2, 0];
 
 const NO_BYTES = new Uint8Array(0);
+
+/** What makes columns of slots whose buffers are lent to them. */
+export type SlotPacker = {
+  /** The validity of the first rows; null: no NULL among them. */
+  packPresent(slot: Slot, rows: number): Uint8Array | null;
+  packBooleans(slot: Slot, rows: number): Uint8Array;
+};
 
 /** Slots by name: exactly, or else in any case. */
 export class SlotNames {
@@ -89,7 +96,9 @@ export class Slot {
   minuteSeconds = Number.NaN;
   readonly #fallback: Column | null;
   /** Bytes of text per row in the last batch. */
-  #textBytes = 8;
+  textBytes = 8;
+  /** Set while the buffers are someone else's memory: columns are copies of them then. */
+  packer: SlotPacker | null = null;
 
   constructor(field: Field | DecodeColumn, prefix: string) {
     this.name = field.name;
@@ -111,6 +120,13 @@ export class Slot {
     return this.#fallback !== null;
   }
 
+  /** Bytes of text that the default has. */
+  get defaultBytes(): number {
+    return this.kind === TEXT_KIND && this.#fallback !== null
+      ? (this.#fallback as TextColumn).bytes.length
+      : 0;
+  }
+
   /** Fresh buffers for up to `capacity` rows of about `rowBytes`; those of the last batch were handed on. */
   start(capacity: number, rowBytes: number): void {
     this.nulls = false;
@@ -120,7 +136,7 @@ export class Slot {
     if (this.kind === TEXT_KIND) {
       this.offsets = new Int32Array(capacity + 1);
       // Each row must find room for its whole length, so the last one needs more than it uses.
-      this.heap = new Uint8Array(Math.ceil(capacity * this.#textBytes * 1.1 + rowBytes * 2));
+      this.heap = new Uint8Array(Math.ceil(capacity * this.textBytes * 1.1 + rowBytes * 2));
     }
     for (const child of this.children) child.start(capacity, rowBytes);
   }
@@ -150,6 +166,7 @@ export class Slot {
 
   /** Room for `size` more bytes of text in this row. */
   growHeap(row: number, size: number): void {
+    assert(this.packer === null, 'whoever lends buffers sees to room in them');
     const used = this.offsets[row] as number;
     const heap = new Uint8Array(Math.max(this.heap.length * 2, used + size));
     heap.set(this.heap.subarray(0, used));
@@ -162,7 +179,13 @@ export class Slot {
       this.present = new Uint8Array(capacity).fill(1);
     }
     this.present[row] = 0;
+    // Equal rows have equal bytes: the slot may hold what a rejected row wrote.
     if (this.kind === TEXT_KIND) this.offsets[row + 1] = this.offsets[row] as number;
+    else if (this.kind === FLOAT64_KIND) this.floats[row] = 0;
+    else {
+      const count = WORD_COUNTS[this.kind] as number;
+      for (let word = row * count; word < (row + 1) * count; word++) this.words[word] = 0;
+    }
     for (const child of this.children) child.setNull(row, capacity);
   }
 
@@ -203,27 +226,35 @@ export class Slot {
 
   /** The first `rows` values as a column; the slot must be started again before it is used further. */
   finish(rows: number): Column {
-    const common = { length: rows, validity: this.#validity(rows) };
-    const { type } = this;
+    const { type, packer } = this;
+    const common = {
+      length: rows,
+      validity: packer === null ? this.#validity(rows) : packer.packPresent(this, rows),
+    };
     switch (type.tag) {
       case 'boolean': {
-        const bits = new Uint8Array(bitmapBytes(rows));
-        for (let row = 0; row < rows; row++) if (this.words[row] === 1) setBit(bits, row);
+        const bits = packer === null ? this.#booleans(rows) : packer.packBooleans(this, rows);
         return { tag: 'boolean', type, ...common, bits };
       }
       case 'int32':
-        return { tag: 'int32', type, ...common, values: this.words.subarray(0, rows) };
-      case 'float64':
-        return { tag: 'float64', type, ...common, values: this.floats.subarray(0, rows) };
+        return { tag: 'int32', type, ...common, values: this.#words(rows) };
+      case 'float64': {
+        const values = packer === null ? this.floats.subarray(0, rows) : this.floats.slice(0, rows);
+        return { tag: 'float64', type, ...common, values };
+      }
       case 'decimal':
-        return { tag: 'decimal', type, ...common, words: this.words.subarray(0, rows * 4) };
+        return { tag: 'decimal', type, ...common, words: this.#words(rows * 4) };
       case 'text': {
         const end = this.offsets[rows] as number;
-        if (rows > 0) this.#textBytes = end / rows;
+        if (rows > 0) this.textBytes = end / rows;
         // A mostly empty buffer is not worth keeping alive.
         const bytes =
-          end * 2 < this.heap.length ? this.heap.slice(0, end) : this.heap.subarray(0, end);
-        return { tag: 'text', type, ...common, offsets: this.offsets.subarray(0, rows + 1), bytes };
+          packer !== null || end * 2 < this.heap.length
+            ? this.heap.slice(0, end)
+            : this.heap.subarray(0, end);
+        const offsets =
+          packer === null ? this.offsets.subarray(0, rows + 1) : this.offsets.slice(0, rows + 1);
+        return { tag: 'text', type, ...common, offsets, bytes };
       }
       case 'struct':
         return {
@@ -234,9 +265,19 @@ export class Slot {
         };
       default: {
         const tag = type.tag === 'timestamp' ? 'timestamp' : 'int64';
-        return { tag, type, ...common, words: this.words.subarray(0, rows * 2) };
+        return { tag, type, ...common, words: this.#words(rows * 2) };
       }
     }
+  }
+
+  #words(count: number): Int32Array {
+    return this.packer === null ? this.words.subarray(0, count) : this.words.slice(0, count);
+  }
+
+  #booleans(rows: number): Uint8Array {
+    const bits = new Uint8Array(bitmapBytes(rows));
+    for (let row = 0; row < rows; row++) if (this.words[row] === 1) setBit(bits, row);
+    return bits;
   }
 
   #validity(rows: number): Uint8Array | null {

@@ -1,0 +1,50 @@
+/** Where things stand in the descriptors that src/formats/json-scanner.ts writes. */
+
+// A field: one column.
+/** Numbered as in src/formats/json-slots.ts. */
+export const KIND: usize = 0;
+/** What a row without the key has: 1 NULL, 0 that is for the complete decoder. */
+export const MISSING: usize = 4;
+/** Values by row; of text its offsets. */
+export const DATA: usize = 8;
+/** One byte a row, 0 for NULL; 0 when the column has no NULL. */
+export const PRESENT: usize = 12;
+export const HEAP: usize = 16;
+/** The row whose value was read last. */
+export const STAMP: usize = 20;
+/** Decimals: their scale. Timestamps: 1 when numbers are nanoseconds. */
+export const SCALE: usize = 24;
+/** Decimals: 10^precision, or 0 when 18 digits always fit. Timestamps: micros of one unit; 0: numbers have no unit. */
+export const LIMIT: usize = 32;
+/** Timestamps: micros of the minute seen last, and its text. */
+export const MINUTE: usize = 40;
+export const MINUTE_TEXT: usize = 48;
+export const FIELD_SIZE: u32 = 64;
+
+// A token: the bytes between two values.
+/** Its first 16 bytes. */
+export const FIRST: usize = 0;
+export const LENGTH: usize = 16;
+/** One bit for each of the first 16 bytes that it has. */
+export const MASK: usize = 20;
+/** The field of its key; 0: no column has it, 1: and the complete decoder must see it. */
+export const FIELD: usize = 24;
+/** The token that followed last, or 0. */
+export const NEXT: usize = 28;
+/** Accepted rows with this key, when no column has it. */
+export const COUNT: usize = 32;
+/** All its bytes. */
+export const BYTES: usize = 36;
+export const TOKEN_SIZE: u32 = 48;
+
+// A filter: what a row must fulfil to be kept.
+/** The column. */
+export const FILTER_FIELD: usize = 0;
+/** 0 =, 1 <>, 2 <, 3 <=, 4 >, 5 >=. */
+export const FILTER_OPERATION: usize = 4;
+/** Text: where the constant lies, and its length. */
+export const FILTER_BYTES: usize = 8;
+export const FILTER_LENGTH: usize = 12;
+/** Whole numbers and timestamps: the constant. */
+export const FILTER_NUMBER: usize = 16;
+export const FILTER_SIZE: u32 = 32;

@@ -1,0 +1,385 @@
+/** Inputs for the decoder's kernel and its twin, and what differs between their results. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Prng } from '../../src/base/prng.ts';
+import {
+  BOOLEAN,
+  FLOAT64,
+  INT32,
+  INT64,
+  TEXT,
+  TIMESTAMP,
+  decimalType,
+} from '../../src/batch/types.ts';
+import type { SqlType } from '../../src/batch/types.ts';
+import { JSON_FORMAT } from '../../src/formats/format.ts';
+import type { DecodeColumn, FormatSpec } from '../../src/formats/format.ts';
+import { JsonDecoder } from '../../src/formats/json-decoder.ts';
+import type { DecodeOptions, DecodeResult } from '../../src/formats/json-decoder.ts';
+import { anyColumns, anyLines } from './generator.ts';
+
+export type Case = {
+  columns: readonly DecodeColumn[];
+  spec: FormatSpec;
+  options: DecodeOptions;
+  bytes: Uint8Array;
+  /** Ends of the pieces that the input comes in. */
+  cuts: readonly number[];
+  rowsMax: number;
+};
+
+export type Totals = { rows: number; errors: number };
+
+const encoder = new TextEncoder();
+
+function run(given: Case, kernelBytesMin: number, totals: Totals | null): unknown[] {
+  const { columns, spec, options, bytes, cuts, rowsMax } = given;
+  const decoder = new JsonDecoder(columns, spec, { ...options, kernelBytesMin });
+  const results: unknown[] = [];
+  let at = 0;
+  for (const [index, cut] of cuts.entries()) {
+    const final = index === cuts.length - 1;
+    for (;;) {
+      const result: DecodeResult = decoder.decode(bytes, at, cut, rowsMax, final);
+      results.push(result);
+      if (totals !== null) {
+        totals.rows += result.batch.rows;
+        totals.errors += result.errors.length;
+      }
+      if (result.consumed === at) break;
+      at = result.consumed;
+    }
+  }
+  return results;
+}
+
+/** Null when kernel and twin give equal results, otherwise the first that differ. */
+export function firstDifference(
+  given: Case,
+  totals: Totals | null = null,
+): { kernel: unknown; twin: unknown } | null {
+  const kernel = run(given, 0, totals);
+  const twin = run(given, Infinity, null);
+  for (let index = 0; index < Math.max(kernel.length, twin.length); index++) {
+    if (!isDeepStrictEqual(kernel[index], twin[index]))
+      return { kernel: kernel[index], twin: twin[index] };
+  }
+  return null;
+}
+
+const FORMATS: readonly Partial<FormatSpec>[] = [
+  {},
+  {},
+  {},
+  { timestampFormat: 'unix_seconds' },
+  { timestampFormat: 'unix_millis' },
+  { timestampFormat: 'unix_micros' },
+  { timestampFormat: 'unix_nanos' },
+];
+
+export function hostileCase(prng: Prng): Case {
+  const spec = { ...JSON_FORMAT, ...prng.pick(FORMATS) };
+  const steady = prng.chance(0.6);
+  const columns = steady ? steadyColumns(prng) : anyColumns(prng);
+  const count = 1 + prng.below(prng.chance(0.03) ? 900 : 40);
+  const bytes = steady
+    ? steadyLines(prng, columns, count)
+    : anyLines(prng, columns, count, prng.pick([0, 0.1, 0.6]));
+  const cuts = Array.from({ length: prng.below(4) }, () => prng.below(bytes.length + 1));
+  return {
+    columns,
+    spec,
+    options: { unknownByRow: prng.chance(0.2) },
+    bytes,
+    cuts: [...cuts.toSorted((left, right) => left - right), bytes.length],
+    rowsMax: prng.pick([1, 7, 64, 1000]),
+  };
+}
+
+const STEADY_TYPES: readonly SqlType[] = [INT64, INT32, TEXT, TIMESTAMP, FLOAT64, BOOLEAN];
+
+const literalOf = (type: SqlType): number | string | boolean =>
+  type.tag === 'boolean' ? true : type.tag === 'text' ? 'a default text' : 7;
+
+function steadyColumns(prng: Prng): DecodeColumn[] {
+  return Array.from({ length: 1 + prng.below(9) }, (_, index): DecodeColumn => {
+    const precision = 1 + prng.below(prng.chance(0.7) ? 19 : 38);
+    const type = prng.chance(0.2)
+      ? decimalType(precision, prng.below(precision + 1))
+      : prng.pick(STEADY_TYPES);
+    const long = prng.chance(0.1) ? '_and_a_long_name_behind_it'.repeat(1 + prng.below(3)) : '';
+    const hasDefault = prng.chance(0.1) && type.tag !== 'decimal';
+    return {
+      name: `c${index}${long}`,
+      type,
+      nullable: prng.chance(0.7),
+      default: hasDefault ? literalOf(type) : null,
+    };
+  });
+}
+
+const digits = (prng: Prng, count: number): string =>
+  Array.from({ length: count }, () => String(prng.below(10))).join('');
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+const PIECES = [
+  'x',
+  'plain text ',
+  'é',
+  '€',
+  '😀',
+  '\\"',
+  '\\\\',
+  '\\/',
+  '\\b\\f\\n\\r\\t',
+  '\\u0041',
+  '\\u00e9',
+  '\\u20AC',
+  '\\ud83d\\ude00',
+  '}',
+  '{',
+  ',',
+  ':',
+];
+const BAD_PIECES = [
+  '\\ud83d',
+  '\\ude00',
+  '\\ud83dx',
+  '\\ud83d\\u0041',
+  '\\x',
+  '\\u12g4',
+  '\t',
+  '\u0000',
+  '\u001f',
+];
+
+function textOf(prng: Prng): string {
+  let text = '';
+  const count = prng.below(prng.pick([2, 6, 30]));
+  for (let index = 0; index < count; index++) {
+    text += prng.chance(0.8) ? 'abcdefghijklmnopq'.slice(prng.below(17)) : prng.pick(PIECES);
+    if (prng.chance(0.001)) text += prng.pick(BAD_PIECES);
+  }
+  return `"${text}"`;
+}
+
+function wholeOf(prng: Prng): string {
+  const sign = prng.chance(0.2) ? '-' : '';
+  if (prng.chance(0.05))
+    return prng.pick([
+      '9223372036854775807',
+      '9223372036854775808',
+      '-9223372036854775808',
+      '-9223372036854775809',
+      '18446744073709551615',
+      '18446744073709551616',
+      '2147483647',
+      '2147483648',
+      '-2147483648',
+      '-2147483649',
+      '-0',
+      '0',
+      '00',
+      '01',
+      '-',
+      '12345678',
+      '123456789',
+      '1234567.',
+      '01234567',
+      '012345678',
+    ]);
+  return sign + digits(prng, 1 + prng.below(prng.pick([4, 9, 11, 20]))).replace(/^0+(?=.)/, '');
+}
+
+function fractionOf(prng: Prng): string {
+  const text = `${wholeOf(prng)}.${digits(prng, 1 + prng.below(prng.pick([3, 6, 18])))}`;
+  if (!prng.chance(0.15)) return text;
+  return `${text}${prng.pick(['e', 'E', 'e+', 'e-', 'E-'])}${prng.chance(0.05) ? '' : prng.below(prng.pick([4, 30, 330]))}`;
+}
+
+function timeOf(prng: Prng): string {
+  // Mostly the same few minutes, so that the one seen last is met again.
+  const day = prng.chance(0.9) ? '2023-11-14' : dateOf(prng);
+  const clock = prng.chance(0.9)
+    ? `22:1${prng.below(2)}`
+    : `${two(prng.below(26))}:${two(prng.below(62))}`;
+  const seconds = prng.chance(0.95) ? `:${two(prng.below(prng.chance(0.05) ? 80 : 60))}` : '';
+  const fraction =
+    prng.chance(0.7) && seconds !== ''
+      ? `.${prng.chance(0.8) ? digits(prng, 3) : digits(prng, prng.below(11))}`
+      : '';
+  const zone = prng.chance(0.6)
+    ? ''
+    : prng.pick([
+        'Z',
+        'Z',
+        'z',
+        '+02:00',
+        '-08:30',
+        '+0100',
+        '-03',
+        '+24:00',
+        '+01:60',
+        '+1',
+        '+01:',
+        'Zx',
+        ' ',
+      ]);
+  return `"${day}${prng.pick(['T', 'T', 'T', 'T', ' ', 't', 'x'])}${clock}${seconds}${fraction}${zone}"`;
+}
+
+function dateOf(prng: Prng): string {
+  const year = prng.pick([
+    0,
+    1,
+    99,
+    1600,
+    1677,
+    1700,
+    1900,
+    1969,
+    1970,
+    2000,
+    2024,
+    2100,
+    2262,
+    9999,
+    prng.below(10000),
+  ]);
+  const month = prng.chance(0.3) ? 2 : prng.below(14);
+  const day = prng.chance(0.4) ? 28 + prng.below(4) : prng.below(33);
+  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`;
+}
+
+function valueOf(prng: Prng, type: SqlType): string {
+  if (prng.chance(0.05)) return 'null';
+  if (prng.chance(0.01))
+    return prng.pick([
+      'nul',
+      'nulL',
+      'tru',
+      'falsy',
+      'true',
+      '{}',
+      '[]',
+      '""',
+      '"null"',
+      '1',
+      '-null',
+    ]);
+  switch (type.tag) {
+    case 'boolean':
+      return prng.pick(['true', 'false']);
+    case 'text':
+      return textOf(prng);
+    case 'timestamp':
+      return prng.chance(0.2) ? wholeOf(prng) : timeOf(prng);
+    case 'int32':
+    case 'int64':
+      return prng.chance(0.02) ? fractionOf(prng) : wholeOf(prng);
+    default: {
+      const text = prng.chance(0.3) ? wholeOf(prng) : fractionOf(prng);
+      return prng.chance(0.2) ? `"${text}"` : text;
+    }
+  }
+}
+
+const nestedOf = (prng: Prng, depth: number): string => {
+  switch (prng.below(depth > 4 ? 6 : 8)) {
+    case 0:
+      return wholeOf(prng);
+    case 1:
+      return fractionOf(prng);
+    case 2:
+      return textOf(prng);
+    case 3:
+      return prng.pick(['true', 'false', 'null']);
+    case 4:
+      return prng.pick(['{}', '[]', '[ ]', '{ }']);
+    case 5:
+      return prng.chance(0.03)
+        ? prng.pick(['[1,]', '{"a"}', '{"a":1,}', '[1 2]', '{a:1}', 'nul', '.5', '1.', '1e', '-'])
+        : '1';
+    case 6:
+      return `[${Array.from({ length: 1 + prng.below(3) }, () => nestedOf(prng, depth + 1)).join(prng.pick([',', ' , ']))}]`;
+    default:
+      return `{${Array.from({ length: 1 + prng.below(3) }, () => `${textOf(prng)}${prng.pick([':', ' : '])}${nestedOf(prng, depth + 1)}`).join(',')}}`;
+  }
+};
+
+/** Lines of one producer: keys in one order or two, one way to space them, few accidents. */
+function steadyLines(prng: Prng, columns: readonly DecodeColumn[], count: number): Uint8Array {
+  const gap = prng.pick(['', '', '', ' ', '\t']);
+  const loose = prng.chance(0.1);
+  const missing = prng.pick([0, 0, 0.05, 0.3]);
+  const strangers = prng.pick([0, 0, 0, 1, 3, prng.chance(0.05) ? 150 : 2]);
+  const accidents = prng.pick([0, 0, 0.02, 0.1]);
+  const shuffled = prng.chance(0.2);
+  const parts: string[] = [];
+  for (let row = 0; row < count; row++) {
+    const fields = columns
+      .filter(() => !prng.chance(missing))
+      .map(({ name, type }): [string, string] => [name, valueOf(prng, type)]);
+    for (let index = 0; index < strangers; index++)
+      fields.splice(prng.below(fields.length + 1), 0, [`s${index}`, nestedOf(prng, 0)]);
+    if (shuffled) fields.sort(() => prng.below(3) - 1);
+    if (prng.chance(accidents) && fields.length > 0) fields.push(prng.pick(fields));
+    const space = (): string =>
+      loose && prng.chance(0.1) ? prng.pick([' ', '\t', '\r', '  ']) : '';
+    const body = fields.map(([name, value]) => `"${name}":${gap}${space()}${value}${space()}`);
+    let line = `${space()}{${body.join(`,${gap}`)}}${space()}`;
+    if (prng.chance(accidents)) {
+      const at = prng.below(line.length);
+      const other = prng.pick(['', '"', ',', '}', '{', ':', '\\', '0', '-', 'é', ' ', '\n', 'x']);
+      line = line.slice(0, at) + other + line.slice(at + prng.below(2));
+    }
+    parts.push(line);
+    if (prng.chance(0.02)) parts.push(prng.pick(['', ' ', '\r', '\t ']));
+  }
+  const end = prng.chance(0.2) ? '\r\n' : '\n';
+  const bytes = encoder.encode(parts.join(end) + (prng.chance(0.7) ? end : ''));
+  // Some damage below the level of characters.
+  if (prng.chance(0.1) && bytes.length > 0) bytes[prng.below(bytes.length)] = 128 + prng.below(128);
+  return bytes;
+}
+
+const EDGES = [
+  0x20, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed,
+  0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
+];
+
+function utf8Sequences(): number[][] {
+  const sequences: number[][] = [];
+  for (let first = 128; first < 256; first++)
+    for (let second = 128; second < 256; second++) sequences.push([first, second]);
+  for (const first of EDGES)
+    for (const second of EDGES) for (const third of EDGES) sequences.push([first, second, third]);
+  for (const first of EDGES.filter((edge) => edge >= 0xef))
+    for (const second of EDGES)
+      for (const third of EDGES)
+        for (const last of EDGES) sequences.push([first, second, third, last]);
+  return sequences;
+}
+
+/** One row for each sequence, which lies `lane` bytes behind the start of the text. */
+export function utf8Case(lane: number): Case {
+  const head = encoder.encode(`{"s":"${'x'.repeat(lane)}`);
+  const tail = encoder.encode('"}\n');
+  const sequences = utf8Sequences();
+  const bytes = new Uint8Array(
+    sequences.reduce((size, sequence) => size + head.length + sequence.length + tail.length, 0),
+  );
+  let at = 0;
+  for (const part of sequences.flatMap((sequence) => [head, sequence, tail])) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return {
+    columns: [{ name: 's', type: TEXT, nullable: true, default: null }],
+    spec: JSON_FORMAT,
+    options: {},
+    bytes,
+    cuts: [bytes.length],
+    rowsMax: 8192,
+  };
+}

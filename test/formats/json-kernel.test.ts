@@ -1,0 +1,37 @@
+/**
+ * The kernel of the decoder against its twin: the same rows, columns byte for byte, errors, ranges and warnings, whatever the
+ * input. That the twin is right is for json-decoder.test.ts; that these tests see a fault in any fast path, for the faults
+ * planted in test/kernels/json-faults.test.ts.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Prng } from '../../src/base/prng.ts';
+import { readKernels } from '../../src/cli/kernels.ts';
+import { useKernels } from '../../src/kernels/kernels.ts';
+import { firstDifference, hostileCase, utf8Case } from './json-differential.ts';
+
+/** Rounds of random input; a longer run is asked for by the environment. */
+const ROUNDS = Number(process.env['KERNEL_ROUNDS'] ?? 1200);
+const FULL_UTF8 = process.env['KERNEL_ROUNDS'] !== undefined;
+
+beforeAll(() => useKernels(readKernels()));
+afterAll(() => useKernels(null));
+
+test('kernel and twin decode any input alike', () => {
+  const totals = { rows: 0, errors: 0, slow: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const seed = `kernel ${round}`;
+    const difference = firstDifference(hostileCase(new Prng(seed)), totals);
+    expect(difference, `seed ${seed}`).toBeNull();
+  }
+  expect(totals.rows).toBeGreaterThan(ROUNDS * 5);
+  expect(totals.errors).toBeGreaterThan(ROUNDS);
+}, 600_000);
+
+test('kernel and twin judge UTF-8 alike: all pairs, edges of three and four bytes, at several places of a vector', () => {
+  for (let lane = 0; lane < (FULL_UTF8 ? 16 : 3); lane++) {
+    expect(
+      firstDifference(utf8Case(FULL_UTF8 ? lane : [0, 13, 14][lane]!)),
+      `lane ${lane}`,
+    ).toBeNull();
+  }
+}, 600_000);
