@@ -46,6 +46,10 @@ export type ScalarFunction = {
   nullRule: 'strict' | 'custom';
   /** Whether a row may fail; such a call is only evaluated on rows that need it. */
   canFail: boolean;
+  /** Why constant arguments are wrong, or null; undefined stands for an argument that is not constant. */
+  check?: (values: readonly (LiteralValue | undefined)[]) => string | null;
+  /** May be NULL although no argument is. */
+  mayBeNull?: boolean;
   /** May give another result for equal arguments, so it is never folded. */
   volatile?: boolean;
   /** How SQL writes it when not as `name(…)`. */

@@ -17,6 +17,7 @@ import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
 import { LIKES } from './functions/like.ts';
 import { MATH } from './functions/math.ts';
+import { REGEX } from './functions/regex.ts';
 import { TEXT_BUILDING } from './functions/text-building.ts';
 import { TEXT_CASE } from './functions/text-case.ts';
 import { TEXT_SEARCH } from './functions/text-search.ts';
@@ -30,6 +31,7 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...COMPARISONS,
   ...CONDITIONALS,
   ...LIKES,
+  ...REGEX,
   ...MATH,
   ...TEXT_CASE,
   ...TEXT_FUNCTIONS,

@@ -299,10 +299,10 @@ export class ExpressionBinder {
   }
 
   #like(like: LikeExpression): Expr {
-    if (like.kind === 'similar') return this.#unsupported('SIMILAR TO', like.span, 'use LIKE');
+    const name = like.kind === 'similar' ? 'similar to' : like.kind;
     const args: Expression[] = [like.operand, like.pattern];
     if (like.escape !== null) args.push(like.escape);
-    const found = this.#call(like.kind, args, like.span);
+    const found = this.#call(name, args, like.span);
     return like.negated && found !== POISON ? this.#resolve('not', [found], like.span) : found;
   }
 

@@ -7,7 +7,7 @@ import { commonTypeOf } from '../expr/coercion.ts';
 import { foldConstants } from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { printExpr } from '../expr/print.ts';
-import { type ResolveError, resolveFunction } from '../expr/registry.ts';
+import { type ResolveError, functionById, resolveFunction } from '../expr/registry.ts';
 import type { CallExpression } from '../sql/ast-expression.ts';
 import { isUntyped } from './literals.ts';
 
@@ -31,6 +31,10 @@ export function resolveCall(
   if ('error' in resolved) return refusal(name, resolved);
   const cast = castAll(args, resolved.coerced);
   if (cast.tag === 'error') return cast;
+  const values = cast.args.map((arg) => (arg.tag === 'literal' ? arg.value : undefined));
+  const problem = functionById(resolved.fn).check?.(values) ?? null;
+  if (problem !== null)
+    return { tag: 'error', code: 'TYPE_ERROR', message: `${name}: ${problem}`, extras: {} };
   return {
     tag: 'expr',
     expr: { tag: 'call', fn: resolved.fn, args: cast.args, type: resolved.type },

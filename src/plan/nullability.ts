@@ -36,7 +36,8 @@ function fieldNullable(expr: Expr & { tag: 'field' }): boolean {
 }
 
 function callNullable(call: Expr & { tag: 'call' }, input: Schema): boolean {
-  const { name } = functionById(call.fn);
+  const { name, mayBeNull } = functionById(call.fn);
+  if (mayBeNull === true) return true;
   if (name.startsWith('is ')) return false;
   if (name === 'nullif') return true;
   const test = (arg: Expr): boolean => isNullable(arg, input);

@@ -46,6 +46,7 @@ export const LAYERS: readonly Layer[] = [
   {
     folder: 'expr',
     imports: ['base', 'batch', 'kernels'],
+    packages: ['re2js'],
     purpose: 'typed expressions and aggregates, compiled to column closures',
   },
   {
