@@ -189,7 +189,10 @@ class SimpleParser {
     this.#at += counted === null ? 1 : counted[0].length;
     if (counted !== null) {
       const min = Number(counted[1]);
-      bounds = [min, counted[2] === undefined ? min : counted[3] === '' ? Infinity : Number(counted[3])];
+      bounds = [
+        min,
+        counted[2] === undefined ? min : counted[3] === '' ? Infinity : Number(counted[3]),
+      ];
       if (bounds[1] < min) throw new NotSimple();
     }
     this.#refuseRepetition();
