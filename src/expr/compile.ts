@@ -70,13 +70,15 @@ export function compilePredicate(expr: Expr): CompiledPredicate {
     }
     const { bits, validity } = column;
     const anyFailed = errors.failed;
-    for (let byte = 0; byte < bitmapBytes(batch.rows); byte++) {
-      const set = (bits[byte] as number) & (validity === null ? 255 : (validity[byte] as number));
-      if (set === 0) continue;
-      const end = Math.min(batch.rows, (byte << 3) + 8);
-      for (let row = byte << 3; row < end; row++) {
-        if ((set & (1 << (row & 7))) !== 0 && !(anyFailed && errors.hasFailed(row)))
-          indices[count++] = row;
+    const bytes = bitmapBytes(batch.rows);
+    for (let byte = 0; byte < bytes; byte++) {
+      let set = (bits[byte] as number) & (validity === null ? 255 : (validity[byte] as number));
+      while (set !== 0) {
+        const row = (byte << 3) + 31 - Math.clz32(set & -set);
+        // What lies behind the last row may be anything.
+        if (row >= batch.rows) break;
+        if (!anyFailed || !errors.hasFailed(row)) indices[count++] = row;
+        set &= set - 1;
       }
     }
     return { indices, count };

@@ -21,6 +21,7 @@ import type { SqlType } from '../../batch/types.ts';
 import { BOOLEAN } from '../../batch/types.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
+import { compareFast } from './comparison-loops.ts';
 import { compareBytes } from '../text-sink.ts';
 import { combineValidity, isPresent, makeBoolean, strideOf } from '../vector.ts';
 import { compareDecimal, compareInt64 } from '../wide.ts';
@@ -273,8 +274,10 @@ const comparison =
   (args, rows) => {
     const [left, right] = args as readonly [Column, Column];
     const result = makeBoolean(rows, combineValidity(args, rows));
-    if (swap) kernel(right, left, rows, result.bits);
-    else kernel(left, right, rows, result.bits);
+    const [first, second] = swap ? [right, left] : [left, right];
+    const test = kernel === equal ? 'equal' : 'less';
+    if (!compareFast(first, second, test, rows, result.bits))
+      kernel(first, second, rows, result.bits);
     if (negate) invert(result.bits);
     return result;
   };
