@@ -2,6 +2,7 @@
 import { must } from '../base/assert.ts';
 import { describeSchema, printOver } from '../plan/describe.ts';
 import { formatInterval } from '../plan/interval.ts';
+import { describeJoinState } from './explain-join.ts';
 import type { GraphEdge, GraphOperator, OperatorSpec, PhysicalGraph } from './graph.ts';
 import { stagesOf } from './stages.ts';
 
@@ -54,6 +55,8 @@ export function describeState(spec: OperatorSpec): string | null {
     }
     case 'updating-aggregate':
       return spec.keys.length === 0 ? 'one row' : 'one row per key, never freed';
+    case 'join':
+      return describeJoinState(spec);
     case 'sink':
       return spec.twoPhase ? 'staged rows until their epoch is committed' : null;
     case 'project':

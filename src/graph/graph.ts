@@ -9,6 +9,7 @@
  */
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
+import type { JoinKind, JoinTime } from '../plan/logical.ts';
 import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
 
 export type OperatorId = string;
@@ -49,8 +50,26 @@ export type SourceSpec = {
 
 export type WindowSpec = { tag: 'tumble'; widthMicros: number; offsetMicros: number };
 
+/** Columns of the output: the left side's, then, unless `semi` or `anti`, the right side's. */
+export type JoinSpec = {
+  tag: 'join';
+  kind: JoinKind;
+  /** Per side (left, right): what must be equal, over the columns of that side. */
+  keys: readonly [readonly Expr[], readonly Expr[]];
+  /** Per key: whether NULL meets NULL. */
+  nullsMeet: readonly boolean[];
+  /** What else must hold, over the columns of both sides. */
+  residual: Expr | null;
+  /** Per side: whether its rows may be taken back. */
+  updating: readonly [boolean, boolean];
+  /** Per side: whether its rows have an event time. */
+  eventTime: readonly [boolean, boolean];
+  time: JoinTime;
+};
+
 export type OperatorSpec =
   | SourceSpec
+  | JoinSpec
   | { tag: 'project'; exprs: readonly Expr[] }
   | { tag: 'filter'; predicate: Expr }
   /** Output: keys in order, then the window struct at `windowIndex` among the outputs, then aggregates. See `outputs`. */

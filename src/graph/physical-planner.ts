@@ -9,7 +9,7 @@ import { must } from '../base/assert.ts';
 import { hashBytes } from '../base/hash.ts';
 import type { Expr } from '../expr/expr.ts';
 import { describeNode, describeSink } from '../plan/describe.ts';
-import type { LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
+import type { JoinNode, LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
 import { inputsOf } from '../plan/nodes.ts';
 import { nodesOf } from '../plan/rewrite.ts';
 import type {
@@ -42,7 +42,7 @@ export function planGraph(plan: LogicalPlan): PhysicalGraph {
       parallelism: null,
     });
     inputsOf(node).forEach((input, port) =>
-      edges.push(edgeTo(must(ids.get(input), 'input'), id, port, keysBefore(node))),
+      edges.push(edgeTo(must(ids.get(input), 'input'), id, port, keysBefore(node, port))),
     );
   }
   for (const sink of plan.sinks) {
@@ -62,7 +62,8 @@ export function planGraph(plan: LogicalPlan): PhysicalGraph {
 }
 
 /** Keys that rows must meet by before a node; null: they stay where they are. */
-function keysBefore(node: PlanNode): readonly Expr[] | null {
+function keysBefore(node: PlanNode, port: number): readonly Expr[] | null {
+  if (node.tag === 'join') return port === 0 ? node.leftKeys : node.rightKeys;
   return node.tag === 'window-aggregate' || node.tag === 'updating-aggregate' ? node.groupBy : null;
 }
 
@@ -105,10 +106,23 @@ function specOf(node: PlanNode): OperatorSpec {
         aggregates: node.aggregates,
         flushMs: UPDATING_FLUSH_MS,
       };
+    case 'join':
+      return joinSpec(node);
     case 'union':
       return { tag: 'union', inputs: node.inputs.length };
   }
 }
+
+const joinSpec = (node: JoinNode): OperatorSpec => ({
+  tag: 'join',
+  kind: node.kind,
+  keys: [node.leftKeys, node.rightKeys],
+  nullsMeet: node.nullsMeet,
+  residual: node.residual,
+  updating: [node.left.updating, node.right.updating],
+  eventTime: [node.left.eventTime, node.right.eventTime],
+  time: node.time,
+});
 
 function sourceSpec(scan: ScanNode): SourceSpec {
   const asDecoded =

@@ -4,6 +4,7 @@ import type { Schema } from '../batch/types.ts';
 import type { GraphOperator, PhysicalGraph } from '../graph/graph.ts';
 import { Filter } from './filter.ts';
 import type { Operator } from './operator.ts';
+import { makeJoinOperator } from './make-join.ts';
 import { Project } from './project.ts';
 import { Union } from './union.ts';
 import { UpdatingAggregate } from './updating-aggregate.ts';
@@ -23,16 +24,21 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
       return new WindowAggregate(spec, inputSchema(operator, graph), operator.schema);
     case 'updating-aggregate':
       return new UpdatingAggregate(spec, inputSchema(operator, graph), operator.schema);
+    case 'join':
+      return makeJoinOperator(spec, [
+        inputSchema(operator, graph, 0),
+        inputSchema(operator, graph, 1),
+      ]);
     case 'source':
     case 'sink':
       return assert(false, `${spec.tag} is not an operator`) as never;
   }
 }
 
-/** What arrives at port 0. */
-function inputSchema(operator: GraphOperator, graph: PhysicalGraph): Schema {
+/** What arrives at a port. */
+function inputSchema(operator: GraphOperator, graph: PhysicalGraph, port = 0): Schema {
   const edge = must(
-    graph.edges.find((each) => each.to === operator.id),
+    graph.edges.find((each) => each.to === operator.id && each.port === port),
     `an edge into ${operator.id}`,
   );
   return must(

@@ -1,5 +1,8 @@
 /** FROM → the rows a SELECT reads and the names it may use. */
 import type { NamedTable, Query, Select, TableAlias, TableReference } from '../sql/ast-query.ts';
+import type { Span } from '../base/errors.ts';
+import type { Condition } from './bind-join.ts';
+import { bindJoin, joinAll, sideBySide } from './bind-join-clause.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
 import { type BoundQuery, type Scope, UNKNOWN_QUERY, scopeOf } from './scope.ts';
@@ -12,33 +15,56 @@ export type Environment = {
   /** A table or view of the program; reports what is wrong with reading it. */
   read: (table: NamedTable) => BoundQuery;
   bindQuery: (query: Query, environment: Environment) => BoundQuery;
+  /** What SET said so far. */
+  settings: Settings;
 };
 
-export type Relation = { node: PlanNode | null; scope: Scope; open: boolean };
+export type Settings = {
+  /** Rows of unbounded joins are forgotten when event time passes theirs by this much; null: never. */
+  updatingTtlMicros: number | null;
+};
+
+/** What FROM gives: tables whose rows are still to be joined by what ON and WHERE say, side by side. */
+export type Relation = {
+  /** The scope's indices count their columns one part after the other; null after an error. */
+  parts: readonly PlanNode[] | null;
+  /** What ON said. */
+  conditions: readonly Condition[];
+  scope: Scope;
+  open: boolean;
+};
+
+const NOTHING: Relation = { parts: null, conditions: [], scope: [], open: true };
 
 export function bindFrom(select: Select, environment: Environment): Relation {
   const { diagnostics } = environment;
-  const [first, second] = select.from;
+  const [first, ...others] = select.from;
   if (first === undefined) {
     diagnostics.error('UNSUPPORTED', 'SELECT without FROM is not supported yet', select.span, {
       hint: 'read from a table',
     });
-    return { node: null, scope: [], open: false };
+    return { parts: null, conditions: [], scope: [], open: false };
   }
-  if (second === undefined) return bindReference(first, environment);
-  const all = select.from.map((reference) => bindReference(reference, environment));
-  diagnostics.error('UNSUPPORTED', 'several tables in FROM are not supported yet', second.span, {
-    hint: 'joins are not supported yet; read one table, or put them one after the other with UNION ALL',
-  });
-  return combined(all);
+  return others.reduce(
+    (left, reference) => sideBySide(left, bindReference(reference, environment)),
+    bindReference(first, environment),
+  );
 }
 
-/** Relations side by side: enough to check the names that are used. */
-function combined(relations: readonly Relation[]): Relation {
-  const scope: Scope[number][] = [];
-  for (const relation of relations)
-    for (const column of relation.scope) scope.push({ ...column, index: scope.length });
-  return { node: null, scope, open: relations.some((relation) => relation.open) };
+/** The rows of FROM, joined and filtered by `where`; null after an error. */
+export function joinParts(
+  relation: Relation,
+  where: readonly Condition[],
+  span: Span,
+  environment: Environment,
+): PlanNode | null {
+  if (relation.parts === null) return null;
+  const context = {
+    diagnostics: environment.diagnostics,
+    span,
+    ttlMicros: environment.settings.updatingTtlMicros,
+  };
+  return joinAll(relation.parts, [...relation.conditions, ...where], context);
 }
 
 function bindReference(reference: TableReference, environment: Environment): Relation {
@@ -58,7 +84,7 @@ function bindReference(reference: TableReference, environment: Environment): Rel
         diagnostics.error('UNSUPPORTED', 'LATERAL is not supported yet', reference.span, {
           hint: 'leave the word out: with one table in FROM there is nothing to refer to',
         });
-        return { node: null, scope: [], open: true };
+        return NOTHING;
       }
       return named(
         environment.bindQuery(reference.query, environment),
@@ -77,18 +103,15 @@ function bindReference(reference: TableReference, environment: Environment): Rel
         reference.span,
         { hint },
       );
-      return { node: null, scope: [], open: true };
+      return NOTHING;
     }
-    case 'join': {
-      const sides = [
+    case 'join':
+      return bindJoin(
+        reference,
         bindReference(reference.left, environment),
         bindReference(reference.right, environment),
-      ];
-      diagnostics.error('UNSUPPORTED', 'joins are not supported yet', reference.span, {
-        hint: 'read one table, or put them one after the other with UNION ALL',
-      });
-      return { ...combined(sides), open: true };
-    }
+        environment,
+      );
   }
 }
 
@@ -100,7 +123,8 @@ function named(
 ): Relation {
   const renamed = alias === null ? query : renameColumns(query, alias, diagnostics);
   return {
-    node: renamed.node,
+    parts: renamed.node === null ? null : [renamed.node],
+    conditions: [],
     scope: scopeOf(alias?.name.name ?? ownName, renamed),
     open: renamed.open,
   };

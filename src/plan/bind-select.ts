@@ -8,9 +8,10 @@ import type { Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Select, WildcardItem } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
-import { type Environment, type Relation, bindFrom } from './bind-from.ts';
+import { type Environment, type Relation, bindFrom, joinParts } from './bind-from.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
+import { conjunctsOf } from './expressions.ts';
 import { Grouping } from './grouping.ts';
 import type { PlanNode } from './logical.ts';
 import { makeFilter, makeProject } from './nodes.ts';
@@ -35,7 +36,7 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
     open: relation.open,
     diagnostics,
     place,
-    rowTime: relation.node?.eventTime !== false,
+    rowTime: relation.parts?.length === 1 && relation.parts[0]?.eventTime !== false,
     aggregate: null,
     window: null,
     aliases: new Map(),
@@ -50,7 +51,7 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
     select.where === null
       ? null
       : new ExpressionBinder(contextFor('WHERE')).bindCondition(select.where);
-  const input = filtered(relation.node, predicate);
+  const input = joinedBy(predicate, select, relation, environment);
   const items = expandItems(select, relation, diagnostics);
   const grouped =
     select.groupBy.length > 0 ||
@@ -84,6 +85,23 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
 function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | null {
   if (node === null || predicate === POISON) return null;
   return predicate === null ? node : makeFilter(node, predicate);
+}
+
+/** The rows of FROM for which WHERE is true. */
+function joinedBy(
+  predicate: Expr | null,
+  select: Select,
+  relation: Relation,
+  environment: Environment,
+): PlanNode | null {
+  if (predicate === POISON) return null;
+  const span = select.where?.span ?? select.span;
+  const [only] = relation.parts ?? [];
+  if (relation.parts?.length === 1 && only !== undefined && relation.conditions.length === 0)
+    return filtered(only, predicate);
+  const where = predicate === null ? [] : conjunctsOf(predicate).map((expr) => ({ expr, span }));
+  const place = select.from[1] ?? select.from[0] ?? select;
+  return joinParts(relation, where, place.span, environment);
 }
 
 type BoundItems = { node: PlanNode | null; exprs: readonly Expr[] };
@@ -215,8 +233,8 @@ function expandWildcard(
   diagnostics: Diagnostics,
 ): ScopeColumn[] {
   const { qualifier, exclude } = item;
-  const all = relation.scope.filter(
-    (column) => qualifier === null || column.qualifier === qualifier.name,
+  const all = relation.scope.filter((column) =>
+    qualifier === null ? column.merged !== true : column.qualifier === qualifier.name,
   );
   if (qualifier !== null && all.length === 0 && !relation.open) {
     const known = [

@@ -18,6 +18,7 @@ import type {
 import { type Environment, renameColumns } from './bind-from.ts';
 import { bindQuery } from './bind-query.ts';
 import { bindSinkInput, bindSinkTarget, defaultSinkTarget, finishSink } from './bind-sink.ts';
+import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { Diagnostics, withSuggestion } from './diagnostics.ts';
@@ -78,6 +79,7 @@ class ProgramBinder {
       commonTables: new Map(),
       read: (table) => this.#read(table),
       bindQuery,
+      settings: { updatingTtlMicros: null },
     };
   }
 
@@ -99,11 +101,8 @@ class ProgramBinder {
         this.#hasQuery = true;
         return this.#bindSelect(statement);
       case 'set': {
-        const known = statement.key === 'updating_ttl';
-        if (known)
-          diagnostics.error('UNSUPPORTED', 'updating_ttl is not supported yet', statement.keySpan, {
-            hint: 'leave it out: keys of updating results are kept for good',
-          });
+        if (statement.key === 'updating_ttl')
+          this.#environment.settings.updatingTtlMicros = bindTtl(statement, diagnostics);
         else
           diagnostics.error(
             'UNKNOWN_OPTION',

@@ -2,6 +2,7 @@
 import { type Schema, typeName } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { printExpr } from '../expr/print.ts';
+import { describeJoin } from './describe-join.ts';
 import { formatInterval } from './interval.ts';
 import type { PlanNode, SinkPlan, Window } from './logical.ts';
 import { quoteName } from './scope.ts';
@@ -20,6 +21,8 @@ export function describeNode(node: PlanNode): string {
       return `${describeWindow(node.window)} ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
     case 'updating-aggregate':
       return `updating ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
+    case 'join':
+      return describeJoin(node);
     case 'union':
       return `union of ${node.inputs.length} inputs`;
   }

@@ -21,6 +21,15 @@ import { makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type Scope, quoteName } from './scope.ts';
 
+/** Stand-in columns for the window and the aggregates begin here: beyond any input's columns. */
+const STAND_IN = 1 << 20;
+
+function namesByIndex(scope: Scope): string[] {
+  const names: string[] = [];
+  for (const column of scope) names[column.index] ??= quoteName(column.name);
+  return Array.from(names, (name) => name ?? '');
+}
+
 type Key = { expr: Expr; name: string };
 
 /** Windows over rows that have no event time of their own differ from run to run: their author should know. */
@@ -54,6 +63,9 @@ function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): v
     case 'union':
       for (const each of input.inputs) warnOfArrival(each, span, diagnostics);
       return;
+    case 'join':
+      warnOfArrival(input.left, span, diagnostics);
+      return warnOfArrival(input.right, span, diagnostics);
     case 'project':
     case 'filter':
       return warnOfArrival(input.input, span, diagnostics);
@@ -126,7 +138,7 @@ export class Grouping {
     if (this.#isWindowStandIn(expr)) return;
     const column = this.#windowOf(expr);
     if (column !== null) {
-      const window = this.#scope[column]?.window ?? null;
+      const window = this.#columnAt(column)?.window ?? null;
       if (window !== null) {
         this.#setWindow(window, column, source);
         return;
@@ -255,8 +267,13 @@ export class Grouping {
     return true;
   }
 
+  /** Beyond every column of the input. */
   get #standIn(): number {
-    return this.#scope.length;
+    return STAND_IN;
+  }
+
+  #columnAt(index: number): Scope[number] | undefined {
+    return this.#scope.find((column) => column.index === index);
   }
 
   #windowColumnExpr(): Expr {
@@ -320,12 +337,7 @@ export class Grouping {
     const args = call.args.map((arg) => binder.bind(arg.value));
     const filter = call.filter === null ? null : binder.bindCondition(call.filter);
     if (args.includes(POISON) || filter === POISON) return null;
-    const resolution = resolveAggregateCall(
-      call,
-      args,
-      filter,
-      this.#scope.map((column) => quoteName(column.name)),
-    );
+    const resolution = resolveAggregateCall(call, args, filter, namesByIndex(this.#scope));
     if (resolution.tag === 'aggregate') return resolution.call;
     diagnostics.error(resolution.code, resolution.message, call.span, resolution.extras);
     return null;
@@ -351,6 +363,6 @@ export class Grouping {
   }
 
   #nameOf(expr: Expr): string {
-    return expr.tag === 'column' ? (this.#scope[expr.index]?.name ?? '') : '';
+    return expr.tag === 'column' ? (this.#columnAt(expr.index)?.name ?? '') : '';
   }
 }

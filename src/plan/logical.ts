@@ -88,8 +88,41 @@ export type UpdatingAggregateNode = NodeShape & {
 /** Rows of all inputs, which have the same types. */
 export type UnionNode = NodeShape & { tag: 'union'; inputs: readonly PlanNode[] };
 
+/** `semi` and `anti` keep the left rows that have, or have not, a match. */
+export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'semi' | 'anti';
+
+/** What time has to do with a join: which rows may meet, and for how long they are kept. Micros. */
+export type JoinTime =
+  /** Any two rows may meet; with a time to live only those whose event times are no further apart. */
+  | { tag: 'any'; ttlMicros: number | null }
+  /** The right row's event time less the left row's lies within these bounds; null: no bound. */
+  | { tag: 'interval'; lowMicros: number | null; highMicros: number | null }
+  /** Rows of one window meet; both inputs are windowed alike. */
+  | { tag: 'window'; window: Window }
+  /** The right side is a table that is read to its end before any left row is joined. */
+  | { tag: 'lookup' }
+  /** A left row meets the last right row that is not after it (strict: that is before it). */
+  | { tag: 'as-of'; strict: boolean };
+
+/** Columns: those of the left side, then, unless `semi` or `anti`, those of the right one. */
+export type JoinNode = NodeShape & {
+  tag: 'join';
+  kind: JoinKind;
+  left: PlanNode;
+  right: PlanNode;
+  /** Pairwise equal, each over the columns of its side. */
+  leftKeys: readonly Expr[];
+  rightKeys: readonly Expr[];
+  /** Per key: whether NULL meets NULL. */
+  nullsMeet: readonly boolean[];
+  /** What else must hold, over the columns of both sides. */
+  residual: Expr | null;
+  time: JoinTime;
+};
+
 export type PlanNode =
   | ScanNode
+  | JoinNode
   | ProjectNode
   | FilterNode
   | WindowAggregateNode

@@ -182,6 +182,7 @@ function keyFields(input: PlanNode, keys: readonly Expr[], names: readonly strin
 /** The nodes a node reads. */
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
   if (node.tag === 'scan') return [];
+  if (node.tag === 'join') return [node.left, node.right];
   return node.tag === 'union' ? node.inputs : [node.input];
 }
 

@@ -3,6 +3,7 @@ import { must } from '../base/assert.ts';
 import type { Expr } from '../expr/expr.ts';
 import { mapAggregate } from './expressions.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
+import { makeJoin } from './join.ts';
 import { inputsOf, makeFilter, makeProjectAs, makeUnion } from './nodes.ts';
 
 /** All nodes, each after its inputs, in an order that depends on the plan only. */
@@ -67,6 +68,8 @@ export function withInputs(node: PlanNode, inputs: readonly PlanNode[]): PlanNod
   if (inputs.every((input, index) => input === before[index])) return node;
   if (node.tag === 'scan') return node;
   if (node.tag === 'union') return makeUnion(inputs);
+  if (node.tag === 'join')
+    return makeJoin({ ...node, left: must(inputs[0], 'input'), right: must(inputs[1], 'input') });
   return { ...node, input: must(inputs[0], 'input') };
 }
 
@@ -96,6 +99,13 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
         groupBy: node.groupBy.map(change),
         aggregates: node.aggregates.map((call) => mapAggregate(call, change)),
       };
+    case 'join':
+      return makeJoin({
+        ...node,
+        leftKeys: node.leftKeys.map(change),
+        rightKeys: node.rightKeys.map(change),
+        residual: node.residual === null ? null : change(node.residual),
+      });
     case 'union':
       return node;
   }

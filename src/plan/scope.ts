@@ -23,6 +23,8 @@ export type ScopeColumn = {
   window: Window | null;
   /** Its definition was refused: using it is no further error. */
   broken: boolean;
+  /** Merged with a column of the other side by USING or NATURAL: found by `table.column` only. */
+  merged?: boolean;
 };
 
 export type Scope = readonly ScopeColumn[];
@@ -36,7 +38,7 @@ export type BoundQuery = {
   open: boolean;
 };
 
-export type QueryColumn = Omit<ScopeColumn, 'qualifier' | 'index'>;
+export type QueryColumn = Omit<ScopeColumn, 'qualifier' | 'index' | 'merged'>;
 
 /** Stands for a query that was refused as a whole. */
 export const UNKNOWN_QUERY: BoundQuery = { node: null, columns: [], open: true };
@@ -64,7 +66,7 @@ export type PathResolution =
 export function resolvePath(parts: readonly Identifier[], scope: Scope): PathResolution {
   const [first, second] = parts;
   if (first === undefined) return { tag: 'unknown' };
-  const plain = scope.filter((column) => column.name === first.name);
+  const plain = scope.filter((column) => column.name === first.name && column.merged !== true);
   if (plain.length === 1)
     return { tag: 'found', column: plain[0] as ScopeColumn, fields: parts.slice(1) };
   if (second !== undefined) {

@@ -37,3 +37,47 @@ test('q2, the bids on every 123rd auction, is what DuckDB says', () => {
     SELECT auction, price FROM bid WHERE auction % 123 = 0;`);
   expect(digest(rows, [])).toBe('7950 | 829035812287');
 }, 60_000);
+
+const tables = `
+  CREATE TABLE bid (WATERMARK FOR datetime AS datetime - interval '4 seconds')
+    WITH (connector = 'nexmark', table = 'bid', events = '${EVENTS}');
+  CREATE TABLE auction (WATERMARK FOR datetime AS datetime - interval '4 seconds')
+    WITH (connector = 'nexmark', table = 'auction', events = '${EVENTS}');
+  CREATE TABLE person (WATERMARK FOR datetime AS datetime - interval '4 seconds')
+    WITH (connector = 'nexmark', table = 'person', events = '${EVENTS}');`;
+
+test('q3, who sells in three states in one category, is what DuckDB says', () => {
+  const { rows } = runSql(`${tables}
+    SELECT P.name, P.city, P.state, A.id
+    FROM auction AS A JOIN person AS P ON A.seller = P.id
+    WHERE A.category = 10 AND P.state IN ('OR', 'ID', 'CA');`);
+  expect(digest(rows, [])).toBe('6051 | 897266138030');
+}, 60_000);
+
+test('q7, the highest bids of every ten seconds, is what DuckDB says', () => {
+  const { rows, late } = runSql(`${tables}
+    SELECT B.auction, B.price, B.bidder, B.datetime
+    FROM (SELECT auction, price, bidder, datetime, tumble(interval '10 seconds') AS w
+          FROM bid GROUP BY auction, price, bidder, datetime, w) B
+    JOIN (SELECT max(price) AS p, tumble(interval '10 seconds') AS w FROM bid GROUP BY w) M
+      ON B.price = M.p AND B.w = M.w;`);
+  expect(digest(rows, ['datetime'])).toBe('11 | 608899680730');
+  expect(late).toEqual([]);
+}, 60_000);
+
+test('q8, who made an auction in the ten seconds they came in, is what DuckDB says', () => {
+  const { rows, late } = runSql(`${tables}
+    SELECT P.id, P.name, P.w.start AS start
+    FROM (SELECT id, name, tumble(interval '10 seconds') AS w FROM person GROUP BY id, name, w) P
+    JOIN (SELECT seller, tumble(interval '10 seconds') AS w FROM auction GROUP BY seller, w) A
+      ON P.id = A.seller AND P.w = A.w;`);
+  expect(digest(rows, ['start'])).toBe('9182 | 817936951331');
+  expect(late).toEqual([]);
+}, 60_000);
+
+test('q20, the bids on auctions of one category, is what DuckDB says', () => {
+  const { rows } = runSql(`${tables}
+    SELECT B.auction, bidder, price, channel, B.datetime, A.item_name, initial_bid, reserve, seller
+    FROM bid B JOIN auction A ON B.auction = A.id WHERE A.category = 10;`);
+  expect(digest(rows, ['datetime'])).toBe('206517 | 186157572837');
+}, 60_000);

@@ -9,35 +9,50 @@ import type { GraphOperator, PhysicalGraph } from '../../src/graph/graph.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
 import { makeOperator } from '../../src/operators/make-operator.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
+import { WatermarkMerge } from '../../src/subtask/watermark-merge.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
 
 export type RunResult = { rows: Row[]; failed: RowProblem[]; late: RowProblem[] };
 
-/** The appended rows of all sinks; sources must end without reading from outside. */
-export function runSql(sql: string, batchRows = 2048): RunResult {
+/**
+ * What the sinks hold in the end: appended rows less those taken back. Sources take turns, one batch each (in the order
+ * `turns` gives when there are several), and must end without reading from outside.
+ */
+export function runSql(sql: string, batchRows = 2048, turns: readonly number[] = []): RunResult {
   const { graph, errors } = planSql(sql, DECLARATIONS, { defaultSink: 'stdout' });
   if (graph === null) throw new Error(JSON.stringify(errors));
   const run = new GraphRun(graph);
-  const [source, ...others] = graph.operators.filter((operator) => operator.spec.tag === 'source');
-  if (source === undefined || others.length > 0) throw new Error('one source is supported');
-  run.drain(source, batchRows);
-  return run.result;
+  const sources = graph.operators
+    .filter((operator) => operator.spec.tag === 'source')
+    .map((operator) => run.open(operator, batchRows));
+  let open = sources;
+  for (let turn = 0; open.length > 0; turn++) {
+    const wanted = turns.length === 0 ? turn : (turns[turn % turns.length] as number);
+    const source = open[wanted % open.length] as Generator<void>;
+    if (source.next().done === true) open = open.filter((other) => other !== source);
+  }
+  return run.finish();
 }
 
 class GraphRun {
   readonly result: RunResult = { rows: [], failed: [], late: [] };
   readonly #graph: PhysicalGraph;
   readonly #operators = new Map<string, Operator>();
+  readonly #merges = new Map<string, WatermarkMerge>();
+  readonly #watermarks = new Map<string, number>();
 
   constructor(graph: PhysicalGraph) {
     this.#graph = graph;
     for (const operator of graph.operators) {
+      const ports = graph.edges.filter((edge) => edge.to === operator.id).length;
+      this.#merges.set(operator.id, new WatermarkMerge(ports));
       if (operator.spec.tag === 'source' || operator.spec.tag === 'sink') continue;
       this.#operators.set(operator.id, makeOperator(operator, graph));
     }
   }
 
-  drain(operator: GraphOperator, batchRows: number): void {
+  /** Reads one batch at each step. */
+  *open(operator: GraphOperator, batchRows: number): Generator<void> {
     const { spec } = operator;
     if (spec.tag !== 'source') throw new Error('not a source');
     const source = makeSource({
@@ -61,6 +76,7 @@ class GraphRun {
         this.#emit(operator.id, segment.batch);
       }
       if (generator.watermark !== null) this.#watermark(operator.id, generator.watermark);
+      yield;
     }
     this.#watermark(operator.id, Infinity);
   }
@@ -79,15 +95,48 @@ class GraphRun {
       const operator = this.#operators.get(edge.to);
       const sink = this.#graph.operators.find((each) => each.id === edge.to);
       if (operator !== undefined) operator.onBatch(edge.port, batch, this.#outputOf(edge.to));
-      else if (sink !== undefined)
-        for (const row of rowsOf(batch, sink.schema)) this.result.rows.push(row);
+      else if (sink !== undefined) this.#settle(batch, sink);
     }
+  }
+
+  /** Appends rows and takes back retracted ones. */
+  #settle(batch: RecordBatch, sink: GraphOperator): void {
+    const rows = rowsOf(batch, sink.schema);
+    if (batch.retract === null) {
+      for (const row of rows) this.result.rows.push(row);
+      return;
+    }
+    rows.forEach((row, at) => {
+      const text = JSON.stringify(row, (_, value: unknown) =>
+        typeof value === 'bigint' ? `${value}` : value,
+      );
+      const places = this.#places.get(text) ?? [];
+      this.#places.set(text, places);
+      if (batch.retract?.[at] === 1) {
+        const place = places.pop();
+        if (place === undefined) throw new Error(`a row is taken back that is not there: ${text}`);
+        this.#gone.add(place);
+      } else places.push(this.result.rows.push(row) - 1);
+    });
+  }
+
+  readonly #places = new Map<string, number[]>();
+  readonly #gone = new Set<number>();
+
+  finish(): RunResult {
+    const rows = this.result.rows.filter((_, at) => !this.#gone.has(at));
+    return { ...this.result, rows };
   }
 
   #watermark(id: string, watermark: number): void {
     for (const edge of this.#graph.edges.filter((each) => each.from === id)) {
-      this.#operators.get(edge.to)?.onWatermark(watermark, this.#outputOf(edge.to));
-      this.#watermark(edge.to, watermark);
+      const merge = this.#merges.get(edge.to) as WatermarkMerge;
+      merge.set(edge.port, watermark);
+      const merged = merge.merged.watermark;
+      if (merged === null || merged <= (this.#watermarks.get(edge.to) ?? -Infinity)) continue;
+      this.#watermarks.set(edge.to, merged);
+      this.#operators.get(edge.to)?.onWatermark(merged, this.#outputOf(edge.to));
+      this.#watermark(edge.to, merged);
     }
   }
 }

@@ -8,7 +8,7 @@ import type { Schema } from '../../src/batch/types.ts';
 import { compileExpr, compilePredicate } from '../../src/expr/compile.ts';
 import type { AggregateCall, Expr } from '../../src/expr/expr.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
-import type { LogicalPlan, PlanNode } from '../../src/plan/logical.ts';
+import type { JoinNode, LogicalPlan, PlanNode } from '../../src/plan/logical.ts';
 
 /** Positions instead of names, so that two plans compare whatever they call their columns. */
 type Table = { schema: Schema; rows: readonly (readonly Value[])[]; times: readonly bigint[] };
@@ -113,6 +113,8 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
         times: groups.keys.map((key) => (key.at(-1) as bigint) + width - 1n),
       };
     }
+    case 'join':
+      return join(node, run(node.left), run(node.right));
     case 'updating-aggregate': {
       const input = run(node.input);
       const groups = groupsOf(
@@ -127,6 +129,67 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
       return { schema: node.schema, rows, times: rows.map(() => 0n) };
     }
   }
+}
+
+function join(node: JoinNode, left: Table, right: Table): Table {
+  const leftKeys = node.leftKeys.map((key) => evaluate(key, left));
+  const rightKeys = node.rightKeys.map((key) => evaluate(key, right));
+  const sameKeys = (one: number, other: number): boolean =>
+    node.nullsMeet.every((nullsMeet, key) => {
+      const [mine, theirs] = [leftKeys[key]?.[one] ?? null, rightKeys[key]?.[other] ?? null];
+      return printRow([mine]) === printRow([theirs]) && (mine !== null || nullsMeet);
+    });
+  const inTime = (one: number, other: number): boolean => {
+    if (node.time.tag !== 'interval') return true;
+    const apart = Number(must(right.times[other], 'time') - must(left.times[one], 'time'));
+    const { lowMicros, highMicros } = node.time;
+    return apart >= (lowMicros ?? -Infinity) && apart <= (highMicros ?? Infinity);
+  };
+  const pairs = left.rows.flatMap((_, one) =>
+    right.rows.flatMap((__, other) =>
+      sameKeys(one, other) && inTime(one, other) ? [[one, other] as const] : [],
+    ),
+  );
+  const joined = pairs.map(([one, other]) => [
+    ...must(left.rows[one], 'row'),
+    ...must(right.rows[other], 'row'),
+  ]);
+  const holds =
+    node.residual === null || joined.length === 0
+      ? joined.map(() => true)
+      : evaluate(node.residual, {
+          schema: [...node.left.schema, ...node.right.schema],
+          rows: joined,
+          times: joined.map(() => 0n),
+        });
+  const met = pairs.filter((_, index) => holds[index] === true);
+  const metLeft = new Set(met.map(([one]) => one));
+  const metRight = new Set(met.map(([, other]) => other));
+  const alone = (table: Table, taken: ReadonlySet<number>): number[] =>
+    table.rows.flatMap((_, index) => (taken.has(index) ? [] : [index]));
+  const { kind } = node;
+  const rows: (readonly Value[])[] = [];
+  const times: bigint[] = [];
+  const add = (one: number | null, other: number | null): void => {
+    const ofLeft = one === null ? node.left.schema.map(() => null) : must(left.rows[one], 'row');
+    const ofRight =
+      other === null ? node.right.schema.map(() => null) : must(right.rows[other], 'row');
+    rows.push(kind === 'semi' || kind === 'anti' ? ofLeft : [...ofLeft, ...ofRight]);
+    const both = [
+      one === null ? 0n : must(left.times[one], 'time'),
+      other === null ? 0n : must(right.times[other], 'time'),
+    ];
+    times.push(both.reduce((most, time) => (time > most ? time : most)));
+  };
+  if (kind === 'semi') for (const one of metLeft) add(one, null);
+  else if (kind === 'anti') for (const one of alone(left, metLeft)) add(one, null);
+  else {
+    for (const [one, other] of met) add(one, other);
+    if (kind === 'left' || kind === 'full') for (const one of alone(left, metLeft)) add(one, null);
+    if (kind === 'right' || kind === 'full')
+      for (const other of alone(right, metRight)) add(null, other);
+  }
+  return { schema: node.schema, rows, times };
 }
 
 function project(input: Table, exprs: readonly Expr[], schema: Schema): Table {

@@ -7,7 +7,7 @@ import { type Schema, sameType, typeName } from '../../batch/types.ts';
 import { childrenOf } from '../../expr/expr-tools.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { aggregateOperands } from '../expressions.ts';
-import type { LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../logical.ts';
+import type { JoinNode, LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../logical.ts';
 import { nodesOf } from '../rewrite.ts';
 import type { Rule } from './rule.ts';
 
@@ -77,6 +77,8 @@ function checkNode(node: PlanNode): void {
         'an updating aggregate gives keys and aggregates',
       );
       return checkOperands(node);
+    case 'join':
+      return checkJoin(node);
     case 'union':
       assert(
         node.inputs.length > 1 &&
@@ -84,6 +86,28 @@ function checkNode(node: PlanNode): void {
         'the inputs of a union have its columns',
       );
   }
+}
+
+function checkJoin(node: JoinNode): void {
+  const { left, right, leftKeys, rightKeys, nullsMeet, residual, time } = node;
+  assert(
+    leftKeys.length === rightKeys.length && leftKeys.length === nullsMeet.length,
+    'the keys of a join come in pairs',
+  );
+  leftKeys.forEach((key, index) => {
+    checkExpr(key, left.schema);
+    checkExpr(rightKeys[index] as Expr, right.schema);
+    assert(
+      sameType(key.type, rightKeys[index]?.type ?? key.type),
+      'both keys of a pair have one type',
+    );
+  });
+  if (residual !== null) checkExpr(residual, [...left.schema, ...right.schema]);
+  if (time.tag === 'any' || time.tag === 'lookup') return;
+  assert(
+    !left.updating && !right.updating && left.eventTime && right.eventTime,
+    `a join by ${time.tag} reads rows that stay and have a time`,
+  );
 }
 
 function checkScan(scan: ScanNode): void {

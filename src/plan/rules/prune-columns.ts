@@ -12,6 +12,7 @@ import type { Expr } from '../../expr/expr.ts';
 import { exprColumns, mapColumns } from '../../expr/expr-tools.ts';
 import { aggregateOperands, columnsOf, mapAggregate } from '../expressions.ts';
 import type {
+  JoinNode,
   LogicalPlan,
   PlanNode,
   ScanNode,
@@ -22,12 +23,13 @@ import type {
 } from '../logical.ts';
 import { columnExpr, inputsOf, makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
 import { nodesOf } from '../rewrite.ts';
+import { joinNeeds, pruneJoin } from './prune-join.ts';
 import type { Rule } from './rule.ts';
 
 export const pruneColumnsRule: Rule = { name: 'prune columns', apply: prune };
 
 /** A rebuilt node, and where each old column is now. */
-type Pruned = { node: PlanNode; places: ReadonlyMap<number, number> };
+export type Pruned = { node: PlanNode; places: ReadonlyMap<number, number> };
 
 type Needs = ReadonlyMap<PlanNode, ReadonlySet<number>>;
 
@@ -74,12 +76,21 @@ function needsOf(plan: LogicalPlan, nodes: readonly PlanNode[]): Needs {
   for (const sink of plan.sinks) need(sink.input, sink.schema.keys());
   for (const node of [...nodes].reverse()) {
     const own = must(needs.get(node), 'node of the plan');
+    if (node.tag === 'join') {
+      const { left, right } = joinNeeds(node, own);
+      need(node.left, left);
+      need(node.right, right);
+      continue;
+    }
     for (const input of inputsOf(node)) need(input, needOfInput(node, own));
   }
   return needs;
 }
 
-function needOfInput(node: PlanNode, own: ReadonlySet<number>): Iterable<number> {
+function needOfInput(
+  node: Exclude<PlanNode, JoinNode>,
+  own: ReadonlySet<number>,
+): Iterable<number> {
   switch (node.tag) {
     case 'scan':
       return [];
@@ -121,6 +132,12 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
   const own = must(needs.get(node), 'node of the plan');
   if (node.tag === 'scan') return pruneScan(node, own);
   if (node.tag === 'union') return pruneUnion(node, own, pruned);
+  if (node.tag === 'join')
+    return pruneJoin(
+      node,
+      must(pruned.get(node.left), 'left side'),
+      must(pruned.get(node.right), 'right side'),
+    );
   const input = must(pruned.get(node.input), 'input');
   const move = (expr: Expr): Expr =>
     mapColumns(expr, (column) => ({

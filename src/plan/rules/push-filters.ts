@@ -11,6 +11,7 @@ import { columnsOf, conjunctsOf } from '../expressions.ts';
 import type { PlanNode, ProjectNode } from '../logical.ts';
 import { makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
 import { type Shared, rewritePlan } from '../rewrite.ts';
+import { pushIntoJoin } from './push-into-join.ts';
 import type { Rule } from './rule.ts';
 
 export const pushFiltersRule: Rule = {
@@ -34,6 +35,8 @@ function push(conditions: readonly Expr[], node: PlanNode, shared: Shared): Plan
       return makeUnion(node.inputs.map((input) => push(needed, input, shared)));
     case 'project':
       return pushThroughProject(needed, node, shared);
+    case 'join':
+      return pushIntoJoin(needed, node, (conditions, side) => push(conditions, side, shared));
     default:
       return makeFilter(node, all(needed));
   }

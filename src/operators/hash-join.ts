@@ -1,0 +1,405 @@
+/**
+ * Joins two streams by key: each row meets the rows the other side has kept, and is kept itself for those to come.
+ *
+ * Place in the walk: stage 6, behind a shuffle of both sides by their keys. Two ways to treat a row without a match:
+ * - joined by nothing but keys (`any`), it comes out at once with NULLs, is taken back when its first match comes and
+ *   comes again when its last match is taken back; sides may take rows back;
+ * - bounded by time (`interval`, `window`), it comes out once, when event time says that no match can come any more;
+ *   its event time is then the last time at which one could have come. Nothing is ever taken back.
+ *
+ * Rows whose keys hold NULL meet nobody, except by IS NOT DISTINCT FROM, and are not kept.
+ * State tables `left` and `right`, see `JoinSide`. A bounded row is dropped when no row of the other side that is not
+ * late can meet it; with a time to live, rows further apart than that do not meet, whenever they come, and are dropped
+ * without a word when event time has passed them by as much.
+ * Invariants: INV-66 at any time, the rows emitted less those taken back are the join of the rows so far (bounded: of
+ * those event time has passed); INV-67 that does not depend on batches, order between the sides, or subtasks.
+ * Failure: rows that cannot be computed are errors; rows that come after what they could meet was dropped are late.
+ */
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { filterBatch } from '../batch/take.ts';
+import { timestampText } from '../batch/timestamp-text.ts';
+import type { Schema } from '../batch/types.ts';
+import type { JoinSpec } from '../graph/graph.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
+import { must } from '../base/assert.ts';
+import { type KeyedBatch, JoinInputs } from './join-inputs.ts';
+import { JoinOutput } from './join-output.ts';
+import { JoinPairs } from './join-pairs.ts';
+import { JoinSide } from './join-side.ts';
+import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
+import { rowJson } from './row-json.ts';
+import { timeAt } from './times.ts';
+
+/** Pairs are tested and emitted once there are so many; those of one row are never parted. */
+const PAIRS_MAX = 8192;
+
+/** What one side does with its rows. */
+type Role = {
+  schema: Schema;
+  side: JoinSide;
+  inputs: JoinInputs;
+  /** A row without a match comes out. */
+  emitsUnmatched: boolean;
+  /** A row comes out once it has a match. */
+  emitsMatched: boolean;
+  /** Its rows need to know whether they had a match. */
+  counts: boolean;
+  /** Rows are dropped when event time is past theirs by more than this; null: never. */
+  hold: number | null;
+};
+
+export class HashJoin implements Operator {
+  readonly keepsChanges = true;
+  readonly #roles: readonly [Role, Role];
+  readonly #pairs: JoinPairs;
+  readonly #out: JoinOutput;
+  /** Bounds of right time less left time. */
+  readonly #low: number;
+  readonly #high: number;
+  readonly #bounded: boolean;
+  /** Unmatched rows come out when they are sure. */
+  readonly #deferred: boolean;
+  readonly #emitsPairs: boolean;
+  /** A left row is done with once it has a match. */
+  readonly #dropsMatched: boolean;
+  /** One right row per key tells everything. */
+  readonly #onePerKey: boolean;
+  #watermark: Watermark = -Infinity;
+  #heads = new Int32Array(0);
+  /** State came back that was due already. */
+  #overdue = false;
+
+  constructor(spec: JoinSpec, schemas: readonly [Schema, Schema]) {
+    const { kind, time, updating } = spec;
+    const { low, high, bounded } = boundsOf(spec);
+    this.#low = low;
+    this.#high = high;
+    this.#bounded = bounded;
+    this.#deferred = time.tag !== 'any';
+    this.#emitsPairs = kind !== 'semi' && kind !== 'anti';
+    const append = !updating[0] && !updating[1];
+    this.#dropsMatched = !this.#emitsPairs && append;
+    this.#onePerKey =
+      !this.#emitsPairs && !updating[1] && spec.residual === null && time.tag === 'any' && !bounded;
+    const holds = holdsOf(spec, low, high);
+    const role = (at: 0 | 1): Role => {
+      const emitsUnmatched =
+        at === 0
+          ? kind === 'left' || kind === 'full' || kind === 'anti'
+          : kind === 'right' || kind === 'full';
+      const emitsMatched = at === 0 && kind === 'semi';
+      return {
+        schema: schemas[at],
+        side: new JoinSide(
+          at === 0 ? 'left' : 'right',
+          schemas[at],
+          spec.keys[at],
+          holds[at] !== null,
+        ),
+        inputs: new JoinInputs(spec.keys[at], spec.nullsMeet, schemas[at]),
+        emitsUnmatched,
+        emitsMatched,
+        counts: emitsUnmatched || emitsMatched,
+        hold: holds[at],
+      };
+    };
+    this.#roles = [role(0), role(1)];
+    this.#pairs = new JoinPairs(spec.residual, schemas);
+    const timed = this.#emitsPairs ? spec.eventTime[0] && spec.eventTime[1] : spec.eventTime[0];
+    this.#out = new JoinOutput(schemas, !this.#emitsPairs, timed);
+  }
+
+  #role(port: number): Role {
+    return this.#roles[port === 0 ? 0 : 1];
+  }
+
+  onBatch(port: number, batch: RecordBatch, output: Output): void {
+    if (this.#overdue) this.#expire(output);
+    const own = this.#role(port);
+    const other = this.#role(1 - port);
+    const onTime = this.#withoutLate(own, batch, output);
+    if (onTime.rows === 0) return;
+    const evaluated = own.inputs.evaluate(onTime, output);
+    const { rows } = evaluated.batch;
+    if (rows === 0) return;
+    if (this.#heads.length < rows) this.#heads = new Int32Array(rows);
+    const times = this.#timesOf(evaluated.batch);
+    other.side.rows.find(evaluated.keys, rows, evaluated.hashes, this.#heads);
+    for (let from = 0; from < rows;) {
+      const to = this.#collect(port, times, evaluated.nulls, from, rows);
+      this.#pairs.test(port, evaluated.batch, other.side, output);
+      if (this.#emitsPairs && !own.counts && !other.counts && evaluated.batch.retract === null)
+        this.#meet(port, evaluated, times, from, to);
+      else this.#account(port, evaluated, times, from, to);
+      this.#out.flush(port, evaluated.batch, other.side, output);
+      from = to;
+    }
+  }
+
+  /** Event times as numbers; rows that have none count as of now. */
+  #timesOf(batch: RecordBatch): Float64Array {
+    const times = new Float64Array(batch.rows);
+    if (batch.eventTime === null) return times.fill(this.#watermark);
+    const { words } = batch.eventTime;
+    for (let row = 0; row < batch.rows; row++) times[row] = timeAt(words, row);
+    return times;
+  }
+
+  /** Reports rows that come after what they could meet was dropped; the batch itself when there are none. */
+  #withoutLate(own: Role, batch: RecordBatch, output: Output): RecordBatch {
+    const grace = this.#deferred ? 0 : own.hold;
+    if (grace === null || batch.eventTime === null) return batch;
+    const open = this.#watermark - grace;
+    const { words } = batch.eventTime;
+    let keep: Uint8Array | null = null;
+    const late: RowProblem[] = [];
+    for (let row = 0; row < batch.rows; row++) {
+      const time = timeAt(words, row);
+      if (time >= open) continue;
+      keep ??= new Uint8Array(batch.rows).fill(1);
+      keep[row] = 0;
+      // What is taken back here was forgotten before.
+      if (batch.retract?.[row] === 1) continue;
+      const message = lateMessage(time, this.#watermark);
+      const raw = rowJson(batch, own.schema, row);
+      late.push({ row, code: 'LATE_ROW', column: '', message, raw });
+    }
+    if (keep === null) return batch;
+    if (late.length > 0) output.late(late);
+    return filterBatch(batch, keep);
+  }
+
+  /** Gathers the candidate pairs of rows from `from` on; the row after the last one it did. */
+  #collect(
+    port: number,
+    times: Float64Array,
+    nulls: Uint8Array | null,
+    from: number,
+    rows: number,
+  ): number {
+    const pairs = this.#pairs;
+    const { side } = this.#role(1 - port);
+    pairs.clear();
+    let row = from;
+    for (; row < rows && pairs.count < PAIRS_MAX; row++) {
+      if (nulls !== null && nulls[row] === 1) continue;
+      for (let id = this.#heads[row] as number; id >= 0; id = side.rows.next(id)) {
+        if (this.#bounded) {
+          const apart = (side.times[id] as number) - (times[row] as number);
+          const difference = port === 0 ? apart : -apart;
+          if (difference < this.#low || difference > this.#high) continue;
+        }
+        pairs.push(row, id);
+      }
+    }
+    return row;
+  }
+
+  /** An inner join of rows that stay: all pairs come out, all rows are kept. */
+  #meet(port: number, evaluated: KeyedBatch, times: Float64Array, from: number, to: number): void {
+    const { side } = this.#role(1 - port);
+    const { rows, ids, count } = this.#pairs;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] as number;
+      const id = ids[at] as number;
+      this.#out.push(row, id, 0, Math.max(times[row] as number, side.times[id] as number));
+    }
+    const own = this.#role(port);
+    const { nulls } = evaluated;
+    for (let row = from; row < to; row++) {
+      if (nulls !== null && nulls[row] === 1) continue;
+      this.#keep(own, evaluated, row, times[row] as number, 0);
+    }
+  }
+
+  #keep(own: Role, evaluated: KeyedBatch, row: number, time: number, matches: number): void {
+    const { batch, keys, hashes } = evaluated;
+    own.side.insert(batch.columns, keys, row, hashes[row] as number, time, matches);
+  }
+
+  /** Row by row, keeping count of who has met whom. */
+  #account(
+    port: number,
+    evaluated: KeyedBatch,
+    times: Float64Array,
+    from: number,
+    to: number,
+  ): void {
+    const { nulls } = evaluated;
+    const { retract } = evaluated.batch;
+    let pair = 0;
+    for (let row = from; row < to; row++) {
+      const first = pair;
+      while (pair < this.#pairs.count && this.#pairs.rows[pair] === row) pair++;
+      const isNull = nulls !== null && nulls[row] === 1;
+      const time = times[row] as number;
+      if (retract !== null && retract[row] === 1)
+        this.#takeBack(port, evaluated, row, time, isNull, first, pair);
+      else this.#add(port, evaluated, row, time, isNull, first, pair);
+    }
+  }
+
+  #add(
+    port: number,
+    evaluated: KeyedBatch,
+    row: number,
+    time: number,
+    isNull: boolean,
+    first: number,
+    end: number,
+  ): void {
+    const own = this.#role(port);
+    const other = this.#role(1 - port);
+    let met = 0;
+    for (let at = first; at < end; at++) {
+      const id = this.#pairs.ids[at] as number;
+      if (!other.side.isAlive(id)) continue;
+      met++;
+      const later = Math.max(time, other.side.times[id] as number);
+      if (other.counts && other.side.addMatch(id, 1) === 1) this.#metFirst(other, id, later);
+      if (this.#emitsPairs) this.#out.push(row, id, 0, later);
+      // Its values stay readable until its place is given away, which no row of this side does.
+      if (port === 1 && this.#dropsMatched) other.side.remove(id);
+    }
+    const hold = own.hold ?? 0;
+    if (met > 0 && own.emitsMatched)
+      this.#out.push(row, -1, 0, this.#deferred ? time + hold : time);
+    if (met === 0 && own.emitsUnmatched && (!this.#deferred || isNull))
+      this.#out.push(row, -1, 0, this.#deferred ? time + hold : time);
+    if (isNull || (port === 0 && this.#dropsMatched && met > 0)) return;
+    if (port === 1 && this.#onePerKey && firstOf(own, evaluated, row) >= 0) return;
+    this.#keep(own, evaluated, row, time, met);
+  }
+
+  /** A row of the other side has its first match. */
+  #metFirst(other: Role, id: number, later: number): void {
+    const time = other.side.times[id] as number;
+    if (other.emitsUnmatched && !this.#deferred) this.#out.push(-1, id, 1, time);
+    if (other.emitsMatched)
+      this.#out.push(-1, id, 0, this.#deferred ? time + (other.hold ?? 0) : later);
+  }
+
+  #takeBack(
+    port: number,
+    evaluated: KeyedBatch,
+    row: number,
+    time: number,
+    isNull: boolean,
+    first: number,
+    end: number,
+  ): void {
+    const own = this.#role(port);
+    const other = this.#role(1 - port);
+    if (isNull) {
+      if (own.emitsUnmatched) this.#out.push(row, -1, 1, time);
+      return;
+    }
+    const head = firstOf(own, evaluated, row);
+    const gone = own.side.locate(head, evaluated.batch.columns, row, time);
+    // It was forgotten, and so is what became of it.
+    if (gone < 0) return;
+    for (let at = first; at < end; at++) {
+      const id = this.#pairs.ids[at] as number;
+      const otherTime = other.side.times[id] as number;
+      if (this.#emitsPairs) this.#out.push(row, id, 1, Math.max(time, otherTime));
+      if (!other.counts || other.side.matches[id] === 0) continue;
+      if (other.side.addMatch(id, -1) > 0) continue;
+      if (other.emitsUnmatched) this.#out.push(-1, id, 0, otherTime);
+      if (other.emitsMatched) this.#out.push(-1, id, 1, otherTime);
+    }
+    const met = (own.side.matches[gone] as number) > 0;
+    if (met ? own.emitsMatched : own.emitsUnmatched) this.#out.push(row, -1, 1, time);
+    own.side.remove(gone);
+  }
+
+  onWatermark(watermark: Watermark, output: Output): void {
+    if (watermark <= this.#watermark) return;
+    const isFirst = this.#watermark === -Infinity;
+    this.#watermark = watermark;
+    if (isFirst) for (const { side } of this.#roles) side.stamp(watermark);
+    this.#expire(output);
+  }
+
+  /** Drops the rows that event time has passed; those that had no match come out first, if they are to. */
+  #expire(output: Output): void {
+    this.#overdue = false;
+    this.#roles.forEach(({ side, hold, emitsUnmatched }, at) => {
+      if (hold === null) return;
+      const bound = this.#watermark - hold;
+      const emits = this.#deferred && emitsUnmatched;
+      side.expire(bound, (id) => {
+        if (emits && side.matches[id] === 0)
+          this.#out.push(-1, id, 0, (side.times[id] as number) + hold);
+      });
+      this.#out.flush(1 - at, null, side, output);
+    });
+  }
+
+  onTick(_nowMs: number, output: Output): void {
+    if (this.#overdue) this.#expire(output);
+  }
+
+  onBarrier(_output: Output): void {}
+
+  snapshot(kind: SnapshotKind): StateTable[] {
+    return this.#roles.flatMap(({ side }) => side.snapshot(kind));
+  }
+
+  restore(tables: readonly StateTable[]): void {
+    for (const table of tables) {
+      const { side, hold } = must(
+        this.#roles.find((role) => role.side.table === table.table),
+        `state table ${table.table}`,
+      );
+      side.restore(table);
+      if (this.#watermark > -Infinity) side.stamp(this.#watermark);
+      if (hold !== null && side.hasBelow(this.#watermark - hold)) this.#overdue = true;
+    }
+  }
+
+  stateBytes(): number {
+    return this.#roles.reduce((sum, { side }) => sum + side.bytes(), 0);
+  }
+
+  stateRows(): number {
+    return this.#roles.reduce((sum, { side }) => sum + side.count, 0);
+  }
+}
+
+/** The first row that a side keeps with the key of a row of its own. */
+const firstOf = (own: Role, { keys, hashes }: KeyedBatch, row: number): number =>
+  own.side.rows.first(keys, row, hashes[row] as number);
+
+/** How far apart two rows may be that meet. */
+function boundsOf({ time, eventTime }: JoinSpec): { low: number; high: number; bounded: boolean } {
+  switch (time.tag) {
+    case 'interval':
+      return {
+        low: time.lowMicros ?? -Infinity,
+        high: time.highMicros ?? Infinity,
+        bounded: true,
+      };
+    case 'window':
+      // Equal windows are equal times: those of windowed rows are their window's end less 1 µs.
+      return { low: 0, high: 0, bounded: false };
+    case 'any':
+      return time.ttlMicros === null
+        ? { low: -Infinity, high: Infinity, bounded: false }
+        : { low: -time.ttlMicros, high: time.ttlMicros, bounded: eventTime[0] && eventTime[1] };
+    default:
+      return { low: -Infinity, high: Infinity, bounded: false };
+  }
+}
+
+/** How long each side's rows are kept behind event time. */
+function holdsOf({ time }: JoinSpec, low: number, high: number): [number | null, number | null] {
+  if (time.tag === 'any') return [time.ttlMicros, time.ttlMicros];
+  const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
+  return [finite(Math.max(0, high)), finite(Math.max(0, -low))];
+}
+
+function lateMessage(time: number, watermark: Watermark): string {
+  if (watermark === Infinity) return 'late: the input had ended';
+  const lateByMs = (watermark - time) / 1000;
+  return `late by ${lateByMs} ms: event time had reached ${timestampText(BigInt(Math.round(watermark)))}, and rows it could meet were dropped`;
+}

@@ -1,0 +1,59 @@
+/** A batch of a join's side with its keys, their hashes, and which rows hold a NULL that meets nobody. */
+import { bitAt, type Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { hashRows } from '../batch/row-hash.ts';
+import { filterBatch } from '../batch/take.ts';
+import type { Schema } from '../batch/types.ts';
+import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
+import type { Expr } from '../expr/expr.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import type { Output } from './operator.ts';
+import { survivors } from './project.ts';
+import { problemsOf, rowJson } from './row-json.ts';
+
+export type KeyedBatch = {
+  batch: RecordBatch;
+  keys: readonly Column[];
+  /** The hash each row was routed by. */
+  hashes: Uint32Array;
+  /** 1: a key is NULL and NULL does not meet NULL; null: no row has one. */
+  nulls: Uint8Array | null;
+};
+
+export class JoinInputs {
+  readonly #keys: readonly CompiledExpr[];
+  readonly #nullsMeet: readonly boolean[];
+  readonly #schema: Schema;
+
+  constructor(keys: readonly Expr[], nullsMeet: readonly boolean[], schema: Schema) {
+    this.#keys = keys.map(compileExpr);
+    this.#nullsMeet = nullsMeet;
+    this.#schema = schema;
+  }
+
+  /** Rows whose keys cannot be computed go to `output` as errors and are missing in the result. */
+  evaluate(batch: RecordBatch, output: Output): KeyedBatch {
+    const errors = new RowErrors(batch.rows);
+    const keys = this.#keys.map((key) => key(batch, errors));
+    if (errors.failed) {
+      output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));
+      return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
+    }
+    const hashes = new Uint32Array(batch.rows);
+    hashRows(keys, batch.rows, hashes);
+    return { batch, keys, hashes, nulls: this.#nullsOf(keys, batch.rows) };
+  }
+
+  #nullsOf(keys: readonly Column[], rows: number): Uint8Array | null {
+    let found: Uint8Array | null = null;
+    keys.forEach(({ validity }, key) => {
+      if (validity === null || this.#nullsMeet[key] === true) return;
+      for (let row = 0; row < rows; row++) {
+        if (bitAt(validity, row)) continue;
+        found ??= new Uint8Array(rows);
+        found[row] = 1;
+      }
+    });
+    return found;
+  }
+}

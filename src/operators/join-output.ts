@@ -1,0 +1,104 @@
+/**
+ * Rows a join emits, gathered as places and turned into batches: a row of the batch at hand, a row the other side
+ * keeps, or NULLs in place of either.
+ */
+import { nullColumn } from '../batch/column-builder.ts';
+import type { Column, Int64Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { takeColumn } from '../batch/take.ts';
+import { type Schema, TIMESTAMP } from '../batch/types.ts';
+import { LIMITS } from '../base/limits.ts';
+import { grown, wider } from '../state/growth.ts';
+import type { JoinSide } from './join-side.ts';
+import type { Output } from './operator.ts';
+
+export class JoinOutput {
+  /** Row of the batch; -1: none. */
+  #own: Int32Array = new Int32Array(4096);
+  /** Place in the other side; -1: none. */
+  #other: Int32Array = new Int32Array(4096);
+  #retract = new Uint8Array(4096);
+  #times = new Float64Array(4096);
+  #count = 0;
+  #retracts = 0;
+  readonly #schemas: readonly [Schema, Schema];
+  readonly #leftOnly: boolean;
+  readonly #timed: boolean;
+
+  /** @param leftOnly  whether only the left side's columns come out */
+  constructor(schemas: readonly [Schema, Schema], leftOnly: boolean, timed: boolean) {
+    this.#schemas = schemas;
+    this.#leftOnly = leftOnly;
+    this.#timed = timed;
+  }
+
+  push(own: number, other: number, retract: 0 | 1, time: number): void {
+    const at = this.#count;
+    if (at === this.#own.length) {
+      const room = grown(at, at + 1);
+      this.#own = wider(Int32Array, this.#own, room);
+      this.#other = wider(Int32Array, this.#other, room);
+      this.#retract = wider(Uint8Array, this.#retract, room);
+      this.#times = wider(Float64Array, this.#times, room);
+    }
+    this.#own[at] = own;
+    this.#other[at] = other;
+    this.#retract[at] = retract;
+    this.#retracts += retract;
+    this.#times[at] = time;
+    this.#count = at + 1;
+  }
+
+  /**
+   * Emits what was gathered.
+   *
+   * @param port   the side of the batch
+   * @param batch  null: only rows the other side keeps were gathered
+   */
+  flush(port: number, batch: RecordBatch | null, other: JoinSide, output: Output): void {
+    const count = this.#count;
+    const retracts = this.#retracts;
+    this.#count = 0;
+    this.#retracts = 0;
+    for (let from = 0; from < count; from += LIMITS.batchRowsMax) {
+      const to = Math.min(count, from + LIMITS.batchRowsMax);
+      output.emit({
+        rows: to - from,
+        columns: this.#columns(port, batch, other, from, to),
+        eventTime: this.#timed ? timeColumn(this.#times, from, to) : null,
+        retract: retracts === 0 ? null : this.#retract.slice(from, to),
+      });
+    }
+  }
+
+  #columns(
+    port: number,
+    batch: RecordBatch | null,
+    other: JoinSide,
+    from: number,
+    to: number,
+  ): Column[] {
+    const rows = to - from;
+    const ownWanted = !this.#leftOnly || port === 0;
+    const otherWanted = !this.#leftOnly || port === 1;
+    const picked = this.#own.subarray(from, to);
+    const own = !ownWanted
+      ? []
+      : batch === null
+        ? this.#schemas[port === 0 ? 0 : 1].map((field) => nullColumn(field.type, rows))
+        : batch.columns.map((column) => takeColumn(column, picked, rows));
+    const others = otherWanted ? other.gather(this.#other.subarray(from, to)) : [];
+    return port === 0 ? [...own, ...others] : [...others, ...own];
+  }
+}
+
+export function timeColumn(times: Float64Array, from: number, to: number): Int64Column {
+  const length = to - from;
+  const words = new Int32Array(length * 2);
+  for (let at = 0; at < length; at++) {
+    const time = times[from + at] as number;
+    words[at * 2] = time | 0;
+    words[at * 2 + 1] = Math.floor(time / 4294967296);
+  }
+  return { tag: 'timestamp', type: TIMESTAMP, length, validity: null, words };
+}

@@ -1,0 +1,91 @@
+/**
+ * Candidate pairs of one batch's rows with rows the other side keeps, and the test of what keys do not tell.
+ *
+ * Place in the walk: stage 6, under `HashJoin`. Pairs come in the order of the batch's rows.
+ * Failure: a pair whose condition cannot be computed is an error of the batch's row, and no match.
+ */
+import type { Column, Int64Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { takeColumn } from '../batch/take.ts';
+import { nullColumn } from '../batch/column-builder.ts';
+import type { Schema } from '../batch/types.ts';
+import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
+import type { Expr } from '../expr/expr.ts';
+import { exprColumns } from '../expr/expr-tools.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import { grown, wider } from '../state/growth.ts';
+import type { JoinSide } from './join-side.ts';
+import type { Output } from './operator.ts';
+import { rowJson } from './row-json.ts';
+
+export class JoinPairs {
+  /** Row of the batch, and place of the other side's row. */
+  rows: Int32Array = new Int32Array(4096);
+  ids: Int32Array = new Int32Array(4096);
+  count = 0;
+  readonly #predicate: CompiledPredicate | null;
+  readonly #used: ReadonlySet<number>;
+  readonly #schemas: readonly [Schema, Schema];
+
+  constructor(residual: Expr | null, schemas: readonly [Schema, Schema]) {
+    this.#predicate = residual === null ? null : compilePredicate(residual);
+    this.#used = residual === null ? new Set() : exprColumns(residual);
+    this.#schemas = schemas;
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  push(row: number, id: number): void {
+    if (this.count === this.rows.length) {
+      const room = grown(this.count, this.count + 1);
+      this.rows = wider(Int32Array, this.rows, room);
+      this.ids = wider(Int32Array, this.ids, room);
+    }
+    this.rows[this.count] = row;
+    this.ids[this.count++] = id;
+  }
+
+  /** Keeps the pairs that the condition holds for. */
+  test(port: number, batch: RecordBatch, other: JoinSide, output: Output): void {
+    if (this.#predicate === null || this.count === 0) return;
+    const { count } = this;
+    const errors = new RowErrors(count);
+    const pairs: RecordBatch = {
+      rows: count,
+      columns: this.#columns(port, batch, other),
+      eventTime: null as Int64Column | null,
+      retract: null,
+    };
+    const selection = this.#predicate(pairs, errors);
+    if (errors.failed) {
+      const schema = this.#schemas[port === 0 ? 0 : 1];
+      output.fail(
+        errors.list.map((error) => {
+          const row = this.rows[error.row] as number;
+          return { ...error, row, raw: rowJson(batch, schema, row) };
+        }),
+      );
+    }
+    for (let at = 0; at < selection.count; at++) {
+      const from = selection.indices[at] as number;
+      this.rows[at] = this.rows[from] as number;
+      this.ids[at] = this.ids[from] as number;
+    }
+    this.count = selection.count;
+  }
+
+  #columns(port: number, batch: RecordBatch, other: JoinSide): Column[] {
+    const ownOffset = port === 0 ? 0 : this.#schemas[0].length;
+    const otherOffset = port === 0 ? this.#schemas[0].length : 0;
+    const own = batch.columns.map((column, at) =>
+      this.#used.has(at + ownOffset)
+        ? takeColumn(column, this.rows, this.count)
+        : nullColumn(column.type, 0),
+    );
+    const ids = this.ids.subarray(0, this.count);
+    const others = other.gatherSome(ids, this.#used, otherOffset);
+    return port === 0 ? [...own, ...others] : [...others, ...own];
+  }
+}

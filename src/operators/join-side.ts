@@ -1,0 +1,326 @@
+/**
+ * The rows that one side of a join keeps, found by key, by time and by value.
+ *
+ * Place in the walk: stage 6, under the joins. Row `id` is value `id` of every column store; places of rows that were
+ * taken out are given to later ones. Rows may be equal: each has a serial number, which with the hash of its key names
+ * it in checkpoints, whatever subtask holds it.
+ *
+ * State table: time, key hash, serial, number of matches, then the row's columns. The first three name a row.
+ * Invariants: no two rows with one key hash have one serial; `#changed` and `#gone` tell everything that happened since
+ * the last snapshot, except rows that were dropped because time had passed them, which `#droppedBelow` tells.
+ */
+import { assert, must } from '../base/assert.ts';
+import { nullColumn } from '../batch/column-builder.ts';
+import { bitmapBytes, clearBit, type Column } from '../batch/column.ts';
+import { INT32, INT64, TIMESTAMP, type Schema } from '../batch/types.ts';
+import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
+import type { Expr } from '../expr/expr.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
+import { grown, wider } from '../state/growth.ts';
+import { RowMultimap } from '../state/row-multimap.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
+import { ChangeLog, KEY_COLUMNS, NO_TIME, keyColumnsOf } from './change-log.ts';
+import { ExpiryQueue } from './expiry-queue.ts';
+import { timeAt } from './times.ts';
+
+export class JoinSide {
+  readonly table: string;
+  readonly #schema: Schema;
+  readonly #keyExprs: readonly CompiledExpr[];
+  /** One store per column of the row. */
+  #columns: ColumnStore[] = [];
+  /** Stores of keys that are computed, by their place among the keys. */
+  #computed: Map<number, ColumnStore> = new Map();
+  readonly #keyColumns: readonly (number | null)[];
+  readonly #keyTypes: Expr['type'][];
+  rows: RowMultimap;
+  /** Event time of each row. */
+  times = new Float64Array(0);
+  /** How many rows of the other side it has met. */
+  matches: Int32Array = new Int32Array(0);
+  #serials = new Float64Array(0);
+  /** 1: the place holds a row. */
+  #alive = new Uint8Array(0);
+  #free: Int32Array = new Int32Array(0);
+  #freeCount = 0;
+  #size = 0;
+  #live = 0;
+  #nextSerial = 1;
+  readonly #queue: ExpiryQueue | null;
+  #unstamped: number[] = [];
+  readonly #log = new ChangeLog();
+
+  /** @param timed  whether rows are taken out when event time has passed them */
+  constructor(table: string, schema: Schema, keys: readonly Expr[], timed: boolean) {
+    this.table = table;
+    this.#schema = schema;
+    this.#keyExprs = keys.map(compileExpr);
+    this.#keyColumns = keys.map((key) => (key.tag === 'column' ? key.index : null));
+    this.#keyTypes = keys.map((key) => key.type);
+    this.#queue = timed ? new ExpiryQueue() : null;
+    this.rows = this.#clear();
+  }
+
+  #clear(): RowMultimap {
+    this.#columns = this.#schema.map((field) => makeColumnStore(field.type));
+    this.#computed = new Map();
+    const keys = this.#keyColumns.map((column, place) => {
+      if (column !== null) return must(this.#columns[column], 'column of a key');
+      const store = makeColumnStore(must(this.#keyTypes[place], 'type of a key'));
+      this.#computed.set(place, store);
+      return store;
+    });
+    return new RowMultimap(keys);
+  }
+
+  get count(): number {
+    return this.#live;
+  }
+
+  isAlive(id: number): boolean {
+    return this.#alive[id] === 1;
+  }
+
+  /** Adds row `row` of a batch; its place. */
+  insert(
+    columns: readonly Column[],
+    keys: readonly Column[],
+    row: number,
+    hash: number,
+    time: number,
+    matches: number,
+  ): number {
+    const id = this.#place(columns, keys, row);
+    const serial = this.#nextSerial++;
+    this.#serials[id] = serial;
+    this.#note(id, time, matches);
+    this.rows.insert(id, keys, row, hash);
+    this.#log.changed(id);
+    return id;
+  }
+
+  #note(id: number, time: number, matches: number): void {
+    this.times[id] = time;
+    this.matches[id] = matches;
+    this.#alive[id] = 1;
+    this.#live++;
+    if (this.#queue === null) return;
+    if (time === -Infinity) this.#unstamped.push(id);
+    else this.#queue.push(time, id, this.#serials[id] as number);
+  }
+
+  /** Copies the values of a row to a free place. */
+  #place(columns: readonly Column[], keys: readonly Column[], row: number): number {
+    if (this.#freeCount > 0) {
+      const id = this.#free[--this.#freeCount] as number;
+      for (let at = 0; at < columns.length; at++)
+        (this.#columns[at] as ColumnStore).set(id, columns[at] as Column, row);
+      for (const [place, store] of this.#computed) store.set(id, keys[place] as Column, row);
+      return id;
+    }
+    const id = this.#size++;
+    if (id >= this.times.length) this.#makeRoom(id + 1);
+    for (let at = 0; at < columns.length; at++)
+      (this.#columns[at] as ColumnStore).append(columns[at] as Column, row);
+    for (const [place, store] of this.#computed) store.append(keys[place] as Column, row);
+    return id;
+  }
+
+  #makeRoom(need: number): void {
+    const room = grown(this.times.length, need);
+    this.times = wider(Float64Array, this.times, room);
+    this.#serials = wider(Float64Array, this.#serials, room);
+    this.matches = wider(Int32Array, this.matches, room);
+    this.#alive = wider(Uint8Array, this.#alive, room);
+  }
+
+  /** Changes how many rows a row has met; the new number. */
+  addMatch(id: number, step: 1 | -1): number {
+    const count = Math.max(0, (this.matches[id] as number) + step);
+    this.matches[id] = count;
+    this.#log.changed(id);
+    return count;
+  }
+
+  /** A row among those from `first` on, which have its key, that equals a row of a batch; -1: none. */
+  locate(first: number, columns: readonly Column[], row: number, time: number): number {
+    let found = -1;
+    for (let id = first; id >= 0; id = this.rows.next(id)) {
+      if (!this.#equals(id, columns, row)) continue;
+      if (this.times[id] === time) return id;
+      if (found < 0) found = id;
+    }
+    return found;
+  }
+
+  #equals(id: number, columns: readonly Column[], row: number): boolean {
+    for (let at = 0; at < columns.length; at++) {
+      if (!(this.#columns[at] as ColumnStore).equals(id, columns[at] as Column, row)) return false;
+    }
+    return true;
+  }
+
+  remove(id: number): void {
+    const serial = this.#serials[id] as number;
+    this.#log.removedRow(this.times[id] as number, this.rows.hashOf(id), serial);
+    this.#vacate(id);
+  }
+
+  #vacate(id: number): void {
+    this.rows.remove(id);
+    this.#alive[id] = 0;
+    this.#live--;
+    if (this.#freeCount === this.#free.length)
+      this.#free = wider(Int32Array, this.#free, grown(this.#free.length, this.#freeCount + 1));
+    this.#free[this.#freeCount++] = id;
+  }
+
+  /** Whether a row's time lies below the bound. */
+  hasBelow(bound: number): boolean {
+    return this.#queue !== null && this.#queue.first < bound;
+  }
+
+  /** Takes out every row whose time lies below the bound; its values stay readable until the next one is added. */
+  expire(bound: number, visit: (id: number) => void): void {
+    if (this.#queue === null || bound === -Infinity) return;
+    const before = this.#live;
+    this.#queue.takeBelow(bound, (id, serial) => {
+      if (this.#alive[id] !== 1 || this.#serials[id] !== serial) return;
+      visit(id);
+      this.#vacate(id);
+    });
+    if (this.#live < before) this.#log.dropBelow(bound);
+  }
+
+  /** Rows that came before event time was known count as of now. */
+  stamp(time: number): void {
+    if (this.#unstamped.length === 0) return;
+    for (const id of this.#unstamped) {
+      if (this.#alive[id] !== 1 || this.times[id] !== -Infinity) continue;
+      const serial = this.#serials[id] as number;
+      this.#log.removedRow(-Infinity, this.rows.hashOf(id), serial);
+      this.times[id] = time;
+      this.#log.changed(id);
+      this.#queue?.push(time, id, serial);
+    }
+    this.#unstamped = [];
+  }
+
+  /** The rows at the given places, NULLs where the place is negative. */
+  gather(ids: Int32Array): Column[] {
+    return this.#columns.map((store) => gatherPadded(store, ids));
+  }
+
+  /** As `gather`, of the columns in `used` only; others are NULL. */
+  gatherSome(ids: Int32Array, used: ReadonlySet<number>, offset: number): Column[] {
+    return this.#columns.map((store, at) =>
+      used.has(at + offset) ? gatherPadded(store, ids) : nullColumn(store.type, 0),
+    );
+  }
+
+  snapshot(kind: SnapshotKind): StateTable[] {
+    if (kind === 'whole' || this.#log.isLong(this.#live)) {
+      const isUntouched = this.#log.isEmpty;
+      this.#log.reset(this.#nextSerial);
+      if (this.#live === 0 && (kind === 'whole' || isUntouched)) return [];
+      return [this.#table(this.#livingIds(), null)];
+    }
+    if (this.#log.isEmpty) return [];
+    const ids = Int32Array.from(this.#log.changedIds.filter((id) => this.#alive[id] === 1));
+    const { removed, droppedBelow } = this.#log;
+    const gone = removed.times.length === 0 ? null : keyColumnsOf(removed);
+    this.#log.reset(this.#nextSerial);
+    return [this.#table(ids, { keyColumns: KEY_COLUMNS, removed: gone, droppedBelow })];
+  }
+
+  #livingIds(): Int32Array {
+    const ids = new Int32Array(this.#live);
+    let count = 0;
+    for (let id = 0; id < this.#size; id++) if (this.#alive[id] === 1) ids[count++] = id;
+    return ids;
+  }
+
+  #table(ids: Int32Array, changes: StateTable['changes']): StateTable {
+    const times = new Float64Array(ids.length);
+    const serials = new Float64Array(ids.length);
+    const ofKeys = new Uint32Array(ids.length);
+    const matches = new Int32Array(ids.length);
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at] as number;
+      times[at] = this.times[id] as number;
+      serials[at] = this.#serials[id] as number;
+      ofKeys[at] = this.rows.hashOf(id);
+      matches[at] = this.matches[id] as number;
+    }
+    const { columns, hashes } = keyColumnsOf({ times, hashes: ofKeys, serials });
+    return {
+      table: this.table,
+      schema: [
+        { name: 'time', type: TIMESTAMP, nullable: false },
+        { name: 'hash', type: INT32, nullable: false },
+        { name: 'serial', type: INT64, nullable: false },
+        { name: 'matches', type: INT32, nullable: false },
+        ...this.#schema.map((field, at) => ({ ...field, name: `c${at}`, nullable: true })),
+      ],
+      rows: ids.length,
+      columns: [
+        ...columns,
+        { tag: 'int32', type: INT32, length: ids.length, validity: null, values: matches },
+        ...this.#columns.map((store) => store.gather(ids)),
+      ],
+      hashes,
+      changes,
+    };
+  }
+
+  restore(table: StateTable): void {
+    const [times, , serials, matches, ...columns] = table.columns;
+    assert(
+      times?.tag === 'timestamp' && serials?.tag === 'int64' && matches?.tag === 'int32',
+      'the columns of the table',
+    );
+    const batch = { rows: table.rows, columns, eventTime: null, retract: null };
+    const errors = new RowErrors(table.rows);
+    const keys = this.#keyExprs.map((key) => key(batch, errors));
+    assert(!errors.failed, 'keys that could be computed can be computed again');
+    for (let row = 0; row < table.rows; row++) {
+      const id = this.#place(columns, keys, row);
+      const serial = timeAt(serials.words, row);
+      this.#serials[id] = serial;
+      if (serial >= this.#nextSerial) this.#nextSerial = serial + 1;
+      const time = timeAt(times.words, row);
+      this.#note(id, time <= NO_TIME ? -Infinity : time, matches.values[row] as number);
+      this.rows.insert(id, keys, row, table.hashes[row] as number);
+    }
+    this.#log.reset(this.#nextSerial);
+  }
+
+  bytes(): number {
+    const stores = [...this.#columns, ...this.#computed.values()];
+    const flat =
+      this.times.byteLength * 2 +
+      this.matches.byteLength +
+      this.#alive.length +
+      this.#free.byteLength;
+    return stores.reduce(
+      (sum, store) => sum + store.bytes(),
+      flat + this.rows.bytes() + (this.#queue?.bytes() ?? 0),
+    );
+  }
+}
+
+/** The values at `ids`, NULL where one is negative. */
+function gatherPadded(store: ColumnStore, ids: Int32Array): Column {
+  let padded = false;
+  for (let at = 0; at < ids.length && !padded; at++) padded = (ids[at] as number) < 0;
+  if (!padded) return store.gather(ids);
+  if (store.length === 0) return nullColumn(store.type, ids.length);
+  const column = store.gather(ids.map((id) => Math.max(0, id)));
+  const validity =
+    column.validity === null
+      ? new Uint8Array(bitmapBytes(ids.length)).fill(255)
+      : column.validity.slice();
+  for (let at = 0; at < ids.length; at++) if ((ids[at] as number) < 0) clearBit(validity, at);
+  return { ...column, validity };
+}
