@@ -69,13 +69,18 @@ export type RunResult = { rows: number; ms: number; metrics: OperatorMetrics[] }
 export async function runOnce(
   workerd: BenchWorkerd,
   spec: GenerationSpec,
-  options: { twins: boolean; keep: boolean },
+  options: { twins: boolean; keep: boolean; checkpointAt?: number },
 ): Promise<RunResult> {
   const sinks = spec.graph.operators.filter((operator) => operator.spec.tag === 'sink');
   const stages = sinks.some(
     ({ spec: what }) => what.tag === 'sink' && what.connector.connector !== 'blackhole',
   );
-  const request: RunRequest = { spec, finalCheckpoint: stages, ...options };
+  const request: RunRequest = {
+    spec,
+    finalCheckpoint: stages,
+    checkpointAt: null,
+    ...options,
+  };
   const began = performance.now();
   const answer = await workerd.ask<RunAnswer>('/run', request);
   const ms = performance.now() - began;

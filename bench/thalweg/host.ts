@@ -34,6 +34,8 @@ export class BenchHost {
   readonly #files: Files;
   readonly #state: Map<string, Uint8Array>;
   readonly #deliveries = new Map<number, (answer: DeliveryAnswer) => void>();
+  /** Called before each read, with the offset it begins at. */
+  onRead: ((offset: number) => Promise<void>) | null = null;
   readonly #waiting = new Map<string, (report: HostReport) => void>();
   #metrics: OperatorMetrics[] = [];
   #problem: string | null = null;
@@ -84,10 +86,19 @@ export class BenchHost {
     await drained;
   }
 
-  async checkpoint(epoch: number): Promise<Checkpointed> {
+  /** Begins a checkpoint: when this returns, rows may flow again. The promise: everything is encoded and stored. */
+  checkpoint(epoch: number): Promise<Checkpointed> {
+    // A timer of an earlier request never fires.
+    this.#timer = null;
+    this.#timerAtMs = Infinity;
     const reported = this.#next('checkpointed');
     this.#command({ tag: 'barrier', epoch, attempt: 1, stopping: false });
-    return (await reported) as Checkpointed;
+    return reported as Promise<Checkpointed>;
+  }
+
+  /** The checkpoint is canonical: the next one may stand on it. */
+  confirm(epoch: number): void {
+    this.#command({ tag: 'settled', epoch, attempt: 1 });
   }
 
   /** Waits for what was written, and lets the next heartbeat tell the counters. */
@@ -261,6 +272,7 @@ export class BenchHost {
   async #readOnce(request: ReadRequest): Promise<ReadResult> {
     if (request.tag !== 'object') throw new Error('only objects are read here');
     const { path, offset, length } = request;
+    await this.onRead?.(offset);
     const response = await this.#files.read.fetch(`http://files/${path}`, {
       headers: { range: `bytes=${offset}-${offset + length - 1}` },
     });

@@ -7,11 +7,14 @@ import { BenchHost } from './host.ts';
 
 type BenchEnv = { DATA: Fetcher; OUT: Fetcher };
 
-/** `keep`: what sinks stage is written to the folder of the service OUT. `twins`: no kernels, what they do in TypeScript. */
 export type RunRequest = {
   spec: GenerationSpec;
+  /** What sinks stage is written to the folder of the service OUT. */
   keep: boolean;
   finalCheckpoint: boolean;
+  /** A checkpoint is taken before the first read of a file from this offset on; null: none. */
+  checkpointAt: number | null;
+  /** No kernels: what they do in TypeScript. */
   twins: boolean;
 };
 export type RunAnswer = {
@@ -20,7 +23,10 @@ export type RunAnswer = {
   stagedRows: number;
   stagedBytes: number;
 };
-export type CheckpointAnswer = { bytes: number; rows: number };
+/** State files, and those of them that the checkpoint before did not have. */
+export type CheckpointAnswer = { bytes: number; rows: number; newBytes: number };
+
+type Reports = Awaited<ReturnType<BenchHost['checkpoint']>>[];
 
 /** What the last run left: its hosts, still deployed, and the files of their last checkpoint. */
 let hosts: BenchHost[] = [];
@@ -28,23 +34,40 @@ let spec: GenerationSpec | null = null;
 let state = new Map<string, Uint8Array>();
 let checkpoint: CheckpointManifest | null = null;
 let epoch = 2;
+/** Of the checkpoint under way. */
+let reports: Promise<Reports> | null = null;
+
+/** New hosts in place of the old ones, deployed from the last checkpoint or from nothing. */
+async function deploy(env: BenchEnv, of: GenerationSpec, keep: boolean): Promise<void> {
+  for (const host of hosts) host.stop();
+  const files = { read: env.DATA, write: keep ? env.OUT : null };
+  hosts = Array.from({ length: of.parallelism }, (_, at) => new BenchHost(of, at, files, state));
+  for (const host of hosts) host.meet(hosts);
+  await Promise.all(hosts.map((host) => host.deploy(checkpoint)));
+}
 
 async function run(env: BenchEnv, request: RunRequest): Promise<RunAnswer> {
-  for (const host of hosts) host.stop();
   if (request.twins) useKernels(null);
   else installKernels();
-  state = new Map();
   spec = request.spec;
-  const files = { read: env.DATA, write: request.keep ? env.OUT : null };
-  const each = request.spec;
-  hosts = Array.from(
-    { length: spec.parallelism },
-    (_, at) => new BenchHost(each, at, files, state),
-  );
-  for (const host of hosts) host.meet(hosts);
-  for (const host of hosts) await host.deploy(null);
+  state = new Map();
+  checkpoint = null;
+  await deploy(env, spec, request.keep);
+  const { checkpointAt } = request;
+  const [first] = hosts;
+  if (checkpointAt !== null && first !== undefined) {
+    first.onRead = async (offset) => {
+      if (offset < checkpointAt) return;
+      first.onRead = null;
+      begin();
+      await reported();
+    };
+  }
   await Promise.all(hosts.map((host) => host.drain()));
-  if (request.finalCheckpoint) await cut();
+  if (request.finalCheckpoint) {
+    begin();
+    await reported();
+  }
   for (const host of hosts) await host.settle();
   return {
     metrics: hosts.flatMap((host) => host.metrics),
@@ -54,16 +77,22 @@ async function run(env: BenchEnv, request: RunRequest): Promise<RunAnswer> {
   };
 }
 
-/** A checkpoint of the hosts of the last run, its files kept in memory. */
-async function cut(): Promise<CheckpointAnswer> {
+/** What stops the flow of rows, and no more than that. */
+function begin(): void {
   epoch++;
-  const at = epoch;
-  const reports = await Promise.all(hosts.map((host) => host.checkpoint(at)));
-  const files = reports.flatMap((report) => report.files);
+  reports = Promise.all(hosts.map((host) => host.checkpoint(epoch)));
+}
+
+/** Waits until the checkpoint is encoded and stored. Its files are kept in memory. */
+async function reported(): Promise<CheckpointAnswer> {
+  const told = (await reports) ?? [];
+  for (const host of hosts) host.confirm(epoch);
+  const files = told.flatMap((report) => report.files);
+  const known = new Set(checkpoint?.files.map(({ key }) => key));
   checkpoint = {
     version: 1,
     kind: 'data',
-    epoch: at,
+    epoch,
     generation: spec?.generation ?? 1,
     nonce: 'bench',
     attempt: 1,
@@ -72,47 +101,63 @@ async function cut(): Promise<CheckpointAnswer> {
     planHash: '',
     parallelism: spec?.parallelism ?? 1,
     files,
-    broadcast: reports.flatMap((report) => report.broadcast),
+    broadcast: told.flatMap((report) => report.broadcast),
     inputs: null,
     needsCommit: false,
     items: [],
     finished: false,
     createdAtMs: 0,
   };
+  const sum = (of: typeof files, value: (file: (typeof files)[number]) => number): number =>
+    of.reduce((total, file) => total + value(file), 0);
   return {
-    bytes: files.reduce((sum, file) => sum + file.size, 0),
-    rows: files.reduce((sum, file) => sum + file.rows, 0),
+    bytes: sum(files, ({ size }) => size),
+    rows: sum(files, ({ rows }) => rows),
+    newBytes: sum(
+      files.filter(({ key }) => !known.has(key)),
+      ({ size }) => size,
+    ),
   };
 }
 
-/** New hosts take the state of the last checkpoint up. */
-async function restore(env: BenchEnv): Promise<void> {
-  for (const host of hosts) host.stop();
-  const of = spec;
-  if (of === null) throw new Error('nothing has run');
-  const files = { read: env.DATA, write: null };
-  hosts = Array.from({ length: of.parallelism }, (_, at) => new BenchHost(of, at, files, state));
-  for (const host of hosts) host.meet(hosts);
-  for (const host of hosts) await host.deploy(checkpoint);
+async function answer(path: string, request: Request, env: BenchEnv): Promise<unknown> {
+  switch (path) {
+    case '/run':
+      return await run(env, (await request.json()) as RunRequest);
+    case '/restore':
+      if (spec === null) throw new Error('nothing has run');
+      await deploy(env, spec, false);
+      return {};
+    default:
+      return {};
+  }
+}
+
+const textOf = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
+/** The head of the answer leaves when rows may flow again, its body when the checkpoint is complete. */
+function checkpointInSteps(): Response {
+  const { readable, writable } = new TransformStream<Uint8Array>();
+  begin();
+  const writer = writable.getWriter();
+  void reported()
+    .catch((error: unknown) => ({ error: textOf(error) }))
+    .then(async (told) => {
+      await writer.write(new TextEncoder().encode(JSON.stringify(told)));
+      await writer.close();
+    });
+  return new Response(readable);
 }
 
 export default {
   async fetch(request: Request, env: BenchEnv): Promise<Response> {
     try {
-      switch (new URL(request.url).pathname) {
-        case '/run':
-          return Response.json(await run(env, (await request.json()) as RunRequest));
-        case '/checkpoint':
-          return Response.json(await cut());
-        case '/restore':
-          return Response.json(await restore(env).then(() => ({})));
-        default:
-          return Response.json({});
-      }
+      const path = new URL(request.url).pathname;
+      if (path === '/checkpoint') return checkpointInSteps();
+      return Response.json(await answer(path, request, env));
     } catch (error) {
-      return new Response(error instanceof Error ? (error.stack ?? error.message) : String(error), {
-        status: 500,
-      });
+      return new Response(textOf(error), { status: 500 });
     }
   },
 };

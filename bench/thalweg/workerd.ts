@@ -14,6 +14,8 @@ import { spawnPinned } from '../child.ts';
 export type BenchWorkerd = {
   pid: number;
   ask<T>(path: string, body?: unknown): Promise<T>;
+  /** `headMs`: until the head of the answer was there. */
+  askInSteps<T>(path: string): Promise<{ headMs: number; value: T }>;
   stop(): Promise<void>;
 };
 
@@ -88,16 +90,24 @@ export async function startWorkerd(
     stream?.on('data', (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const port = await portOf(child, () => said);
+  const request = async (path: string, body: unknown): Promise<Response> =>
+    await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const parse = async <T>(response: Response): Promise<T> => {
+    const answer = await response.text();
+    if (!response.ok) throw new Error(`${answer}${said}`);
+    const value = JSON.parse(answer) as T & { error?: string };
+    if (value.error !== undefined) throw new Error(value.error);
+    return value;
+  };
   return {
     pid: child.pid as number,
-    ask: async <T>(path: string, body?: unknown): Promise<T> => {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-        method: 'POST',
-        body: JSON.stringify(body ?? {}),
-      });
-      const answer = await response.text();
-      if (!response.ok) throw new Error(`${answer}${said}`);
-      return JSON.parse(answer) as T;
+    ask: async <T>(path: string, body: unknown = {}): Promise<T> =>
+      await parse<T>(await request(path, body)),
+    askInSteps: async <T>(path: string) => {
+      const began = performance.now();
+      const response = await request(path, {});
+      const headMs = performance.now() - began;
+      return { headMs, value: await parse<T>(response) };
     },
     stop: async () => {
       child.kill('SIGKILL');
