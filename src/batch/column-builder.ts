@@ -4,7 +4,7 @@
  * `finish` hands the buffers on and leaves an empty builder behind, so nobody can write into a
  * column that was handed on. A validity bitmap exists only from the first NULL on.
  */
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import { BuilderBase, grownBytes, grownWords } from './builder-base.ts';
 import { bitAt, bitmapBytes, isValid, setBit } from './column.ts';
 import type {
@@ -17,7 +17,9 @@ import type {
   StructColumn,
   TextColumn,
 } from './column.ts';
-import type { SqlType } from './types.ts';
+import { IntervalBuilder, ListBuilder } from './list-builder.ts';
+import { layoutOf } from './types.ts';
+import type { DecimalType, ListType, SqlType, StructType } from './types.ts';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -94,7 +96,7 @@ export class Int32Builder extends BuilderBase {
   }
 }
 
-/** int64, timestamp and interval: two words a value. */
+/** The layouts int64 and timestamp: two words a value. */
 export class Int64Builder extends BuilderBase {
   readonly tag: 'int64' | 'timestamp';
   readonly type: SqlType;
@@ -102,7 +104,7 @@ export class Int64Builder extends BuilderBase {
 
   constructor(type: SqlType, capacity: number) {
     super(capacity);
-    this.tag = type.tag === 'timestamp' ? 'timestamp' : 'int64';
+    this.tag = layoutOf(type) === 'timestamp' ? 'timestamp' : 'int64';
     this.type = type;
     this.#words = new Int32Array(this.capacity * 2);
   }
@@ -336,28 +338,38 @@ export type ColumnBuilder =
   | Int64Builder
   | Float64Builder
   | DecimalBuilder
+  | IntervalBuilder
   | TextBuilder
+  | ListBuilder
   | StructBuilder;
 
 /** An empty builder; `capacity` is a guess of the number of values. */
 export function makeBuilder(type: SqlType, capacity = 64): ColumnBuilder {
-  switch (type.tag) {
+  const layout = layoutOf(type);
+  switch (layout) {
     case 'boolean':
       return new BooleanBuilder(type, capacity);
     case 'int32':
       return new Int32Builder(type, capacity);
     case 'int64':
     case 'timestamp':
-    case 'interval':
       return new Int64Builder(type, capacity);
     case 'float64':
       return new Float64Builder(type, capacity);
     case 'decimal':
-      return new DecimalBuilder(type, capacity);
+      return new DecimalBuilder(type as DecimalType, capacity);
+    case 'interval':
+      return new IntervalBuilder(type, capacity);
     case 'text':
       return new TextBuilder(type, capacity);
+    case 'list': {
+      const list = type as ListType;
+      return new ListBuilder(list, makeBuilder(list.element, capacity), capacity);
+    }
     case 'struct':
-      return new StructBuilder(type, capacity);
+      return new StructBuilder(type as StructType, capacity);
+    default:
+      return unreachable(layout);
   }
 }
 
@@ -366,41 +378,40 @@ export const emptyColumn = (type: SqlType): Column => makeBuilder(type, 0).finis
 /** A column of `length` NULLs. */
 export function nullColumn(type: SqlType, length: number): Column {
   const validity = new Uint8Array(bitmapBytes(length));
-  switch (type.tag) {
+  const layout = layoutOf(type);
+  const common = { type, length, validity };
+  switch (layout) {
     case 'boolean':
-      return { tag: 'boolean', type, length, validity, bits: new Uint8Array(bitmapBytes(length)) };
+      return { tag: layout, ...common, bits: new Uint8Array(bitmapBytes(length)) };
     case 'int32':
-      return { tag: 'int32', type, length, validity, values: new Int32Array(length) };
+      return { tag: layout, ...common, values: new Int32Array(length) };
     case 'int64':
     case 'timestamp':
-    case 'interval':
-      return {
-        tag: type.tag === 'timestamp' ? 'timestamp' : 'int64',
-        type,
-        length,
-        validity,
-        words: new Int32Array(length * 2),
-      };
+      return { tag: layout, ...common, words: new Int32Array(length * 2) };
     case 'float64':
-      return { tag: 'float64', type, length, validity, values: new Float64Array(length) };
+      return { tag: layout, ...common, values: new Float64Array(length) };
     case 'decimal':
-      return { tag: 'decimal', type, length, validity, words: new Int32Array(length * 4) };
+      return {
+        tag: layout,
+        ...common,
+        type: type as DecimalType,
+        words: new Int32Array(length * 4),
+      };
+    case 'interval':
+      return { tag: layout, ...common, words: new Int32Array(length * 4) };
     case 'text':
-      return {
-        tag: 'text',
-        type,
-        length,
-        validity,
-        offsets: new Int32Array(length + 1),
-        bytes: NO_BYTES,
-      };
-    case 'struct':
-      return {
-        tag: 'struct',
-        type,
-        length,
-        validity,
-        children: type.fields.map((field) => nullColumn(field.type, length)),
-      };
+      return { tag: layout, ...common, offsets: new Int32Array(length + 1), bytes: NO_BYTES };
+    case 'list': {
+      const list = type as ListType;
+      const offsets = new Int32Array(length + 1);
+      return { tag: layout, ...common, type: list, offsets, child: emptyColumn(list.element) };
+    }
+    case 'struct': {
+      const struct = type as StructType;
+      const children = struct.fields.map((field) => nullColumn(field.type, length));
+      return { tag: layout, ...common, type: struct, children };
+    }
+    default:
+      return unreachable(layout);
   }
 }

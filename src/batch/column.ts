@@ -16,9 +16,14 @@ export type BooleanColumn = Common & {
   type: SqlType;
   /** bitmap, LSB first */ bits: Uint8Array;
 };
+/** int8 to int32, uint8, uint16 and date: the number itself. */
 export type Int32Column = Common & { tag: 'int32'; type: SqlType; values: Int32Array };
-/** int64 and timestamp (microseconds): words[2i] = low, words[2i + 1] = high. */
+/**
+ * 64-bit values: words[2i] = low, words[2i + 1] = high. `timestamp` holds timestamp and timestamptz
+ * (microseconds), `int64` all others; those of type uint64 are compared without sign.
+ */
 export type Int64Column = Common & { tag: 'int64' | 'timestamp'; type: SqlType; words: Int32Array };
+/** float64, and float32 with each value rounded to 32 bits. */
 export type Float64Column = Common & { tag: 'float64'; type: SqlType; values: Float64Array };
 /** Unscaled 128-bit two's complement: four words a value, low first. */
 export type DecimalColumn = Common & {
@@ -26,12 +31,24 @@ export type DecimalColumn = Common & {
   type: SqlType & { tag: 'decimal' };
   words: Int32Array;
 };
-/** UTF-8 bytes of value i: bytes[offsets[i], offsets[i + 1]). */
+/**
+ * Four words a value: months, days, microseconds low, microseconds high; each signed on its own.
+ * Values that are the same length with 30 days a month and 24 hours a day are equal (`interval.ts`).
+ */
+export type IntervalColumn = Common & { tag: 'interval'; type: SqlType; words: Int32Array };
+/** Bytes of value i: bytes[offsets[i], offsets[i + 1]). UTF-8, except in bytea. */
 export type TextColumn = Common & {
   tag: 'text';
   type: SqlType;
   offsets: Int32Array;
   bytes: Uint8Array;
+};
+/** Elements of value i: rows [offsets[i], offsets[i + 1]) of `child`; offsets[0] may be above zero. */
+export type ListColumn = Common & {
+  tag: 'list';
+  type: SqlType & { tag: 'list' };
+  offsets: Int32Array;
+  child: Column;
 };
 export type StructColumn = Common & {
   tag: 'struct';
@@ -45,7 +62,9 @@ export type Column =
   | Int64Column
   | Float64Column
   | DecimalColumn
+  | IntervalColumn
   | TextColumn
+  | ListColumn
   | StructColumn;
 
 export const bitmapBytes = (length: number): number => (length + 7) >> 3;

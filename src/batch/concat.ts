@@ -1,5 +1,5 @@
 /** Batches and columns joined end to end. */
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import { bitAt, bitmapBytes, setBit } from './column.ts';
 import type {
   BooleanColumn,
@@ -8,10 +8,13 @@ import type {
   Float64Column,
   Int32Column,
   Int64Column,
+  IntervalColumn,
+  ListColumn,
   StructColumn,
   TextColumn,
 } from './column.ts';
 import type { RecordBatch } from './record-batch.ts';
+import { sliceColumn } from './take.ts';
 
 function copyBits(target: Uint8Array, at: number, source: Uint8Array, length: number): void {
   if ((at & 7) === 0) {
@@ -36,7 +39,7 @@ function joinValidity(columns: readonly Column[], length: number): Uint8Array | 
 }
 
 function joinWords(
-  columns: readonly (Int64Column | DecimalColumn)[],
+  columns: readonly (Int64Column | DecimalColumn | IntervalColumn)[],
   length: number,
   width: number,
 ): Int32Array {
@@ -71,6 +74,26 @@ function joinText(
     at += end - start;
   }
   return { offsets, bytes };
+}
+
+function joinLists(
+  columns: readonly ListColumn[],
+  length: number,
+): { offsets: Int32Array; child: Column } {
+  const offsets = new Int32Array(length + 1);
+  const children: Column[] = [];
+  let row = 0;
+  let at = 0;
+  for (const column of columns) {
+    const start = column.offsets[0] as number;
+    const end = column.offsets[column.length] as number;
+    for (let index = 1; index <= column.length; index++)
+      offsets[row + index] = (column.offsets[index] as number) - start + at;
+    children.push(sliceColumn(column.child, start, end));
+    row += column.length;
+    at += end - start;
+  }
+  return { offsets, child: concatColumns(children) };
 }
 
 /** One column with the values of all, in order; all must have one type and there must be one at least. */
@@ -121,6 +144,10 @@ export function concatColumns(columns: readonly Column[]): Column {
       const words = joinWords(columns as readonly DecimalColumn[], length, 4);
       return { tag: 'decimal', type: first.type, length, validity, words };
     }
+    case 'interval': {
+      const words = joinWords(columns as readonly IntervalColumn[], length, 4);
+      return { tag: 'interval', type: first.type, length, validity, words };
+    }
     case 'text':
       return {
         tag: 'text',
@@ -129,6 +156,14 @@ export function concatColumns(columns: readonly Column[]): Column {
         validity,
         ...joinText(columns as readonly TextColumn[], length),
       };
+    case 'list':
+      return {
+        tag: 'list',
+        type: first.type,
+        length,
+        validity,
+        ...joinLists(columns as readonly ListColumn[], length),
+      };
     case 'struct': {
       const structs = columns as readonly StructColumn[];
       const children = first.children.map((_, child) =>
@@ -136,6 +171,8 @@ export function concatColumns(columns: readonly Column[]): Column {
       );
       return { tag: 'struct', type: first.type, length, validity, children };
     }
+    default:
+      return unreachable(first);
   }
 }
 

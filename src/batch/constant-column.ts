@@ -1,19 +1,30 @@
 /** Columns that hold one value in every row, from the plain-JSON form of constants. */
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
+import { bytesOfHex } from './bytes-text.ts';
 import { makeBuilder, nullColumn } from './column-builder.ts';
 import type { ColumnBuilder } from './column-builder.ts';
 import type { Column } from './column.ts';
 import { bitmapBytes } from './column.ts';
+import { intervalOfLiteral, writeIntervalWords } from './interval.ts';
+import { takeColumn } from './take.ts';
 import { appendInteger128 } from './words.ts';
 import type { SqlType } from './types.ts';
 
 /**
- * A constant as plans hold it: int64, timestamp (microseconds), interval (microseconds) and decimal
- * (unscaled) are decimal text, float64 is a number or 'NaN' | 'Infinity' | '-Infinity'.
+ * A constant as plans hold it. BIGINT, INT and BIGINT UNSIGNED, TIME, TIMESTAMP and TIMESTAMPTZ
+ * (microseconds), TIMESTAMP(9) (nanoseconds) and DECIMAL (unscaled) are decimal text; smaller whole
+ * numbers and DATE (days) are numbers; FLOAT and DOUBLE are a number or 'NaN' | 'Infinity' |
+ * '-Infinity' | '-0'; INTERVAL is microseconds, or `months days microseconds`, as text; BYTEA is
+ * `\\x0aff`; a list is an array of constants, a struct an array of its fields' constants in order.
  */
-export type LiteralLike = null | boolean | number | string;
+export type LiteralLike = null | boolean | number | string | readonly LiteralLike[];
 
 const encoder = new TextEncoder();
+
+const nested = (literal: LiteralLike): readonly LiteralLike[] => {
+  assert(Array.isArray(literal), 'a constant with elements');
+  return literal;
+};
 
 /** Appends one constant; a value that does not fit the type is a bug of the caller. */
 export function appendLiteral(builder: ColumnBuilder, literal: LiteralLike): void {
@@ -41,13 +52,32 @@ export function appendLiteral(builder: ColumnBuilder, literal: LiteralLike): voi
     case 'decimal':
       appendInteger128(builder, BigInt(literal as string | number));
       return;
+    case 'interval': {
+      const words = new Int32Array(4);
+      writeIntervalWords(words, 0, intervalOfLiteral(String(literal)));
+      const [months = 0, days = 0, low = 0, high = 0] = words;
+      builder.append(months, days, low, high);
+      return;
+    }
     case 'text': {
-      const bytes = encoder.encode(String(literal));
+      const text = String(literal);
+      const bytes = builder.type.tag === 'bytea' ? bytesOfHex(text) : encoder.encode(text);
+      assert(bytes !== null, 'a constant of bytes in hex');
       builder.append(bytes, 0, bytes.length);
       return;
     }
-    case 'struct':
-      assert(false, 'a struct has no constant form but NULL');
+    case 'list':
+      for (const element of nested(literal)) appendLiteral(builder.child, element);
+      builder.append();
+      return;
+    case 'struct': {
+      const values = nested(literal);
+      builder.children.forEach((child, index) => appendLiteral(child, values[index] ?? null));
+      builder.append();
+      return;
+    }
+    default:
+      unreachable(builder);
   }
 }
 
@@ -57,6 +87,7 @@ export function constantColumn(type: SqlType, literal: LiteralLike, length: numb
   const builder = makeBuilder(type, 1);
   appendLiteral(builder, literal);
   const one = builder.finish();
+  if (length === 1) return one;
   switch (one.tag) {
     case 'boolean':
       return {
@@ -73,6 +104,8 @@ export function constantColumn(type: SqlType, literal: LiteralLike, length: numb
       return { ...one, length, values: new Float64Array(length).fill(one.values[0] as number) };
     case 'decimal':
       return { ...one, length, words: repeatWords(one.words, length) };
+    case 'interval':
+      return { ...one, length, words: repeatWords(one.words, length) };
     case 'text': {
       const size = one.bytes.length;
       const offsets = new Int32Array(length + 1);
@@ -83,8 +116,11 @@ export function constantColumn(type: SqlType, literal: LiteralLike, length: numb
       }
       return { ...one, length, offsets, bytes };
     }
+    case 'list':
     case 'struct':
-      assert(false, 'a struct has no constant form but NULL');
+      return takeColumn(one, new Int32Array(length), length);
+    default:
+      return unreachable(one);
   }
 }
 

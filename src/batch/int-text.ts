@@ -82,7 +82,17 @@ export function writeInt64(bytes: Uint8Array, at: number, low: number, high: num
     lower = -low >>> 0;
     upper = (~high + (low === 0 ? 1 : 0)) >>> 0;
   }
-  // Divide the unsigned 64-bit value by 10^9 in base 2^16; each partial value is below 2^46.
+  return writeWide(bytes, position, lower, upper);
+}
+
+/** Writes a 64-bit value without sign, given as words. */
+export const writeUint64 = (bytes: Uint8Array, at: number, low: number, high: number): number =>
+  high >= 0 ? writeInt64(bytes, at, low, high) : writeWide(bytes, at, low >>> 0, high >>> 0);
+
+/** Writes an unsigned value of at least 2^53, given as unsigned words. */
+function writeWide(bytes: Uint8Array, at: number, lower: number, upper: number): number {
+  let position = at;
+  // Divide the 64-bit value by 10^9 in base 2^16; each partial value is below 2^46.
   let rest = upper % 1e9;
   const quotientUpper = Math.floor(upper / 1e9);
   const middle = rest * 65536 + (lower >>> 16);
@@ -91,7 +101,7 @@ export function writeInt64(bytes: Uint8Array, at: number, low: number, high: num
   const last = rest * 65536 + (lower & 65535);
   const quotientLast = Math.floor(last / 1e9);
   rest = last - quotientLast * 1e9;
-  // The quotient is at most 1.8e10 and so exact.
+  // The quotient is at most 1.9e10 and so exact.
   const quotient = quotientUpper * 4294967296 + quotientMiddle * 65536 + quotientLast;
   position = writeExact(bytes, position, quotient);
   return writePadded(bytes, position, rest, 9);

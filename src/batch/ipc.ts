@@ -10,61 +10,110 @@
  * flipped bit inside is not noticed and may cost much time: who stores streams keeps a checksum.
  */
 import {
+  Binary,
   Bool,
+  DateDay,
   Decimal,
-  Duration,
   Field as ArrowField,
+  FixedSizeBinary,
   Float64,
   Int32,
   Int64,
+  List,
   RecordBatch as ArrowBatch,
   RecordBatchReader,
   RecordBatchStreamWriter,
   Schema as ArrowSchema,
   Struct,
+  TimeMicrosecond,
   TimestampMicrosecond,
-  TimeUnit,
+  TimestampNanosecond,
+  Uint64,
   Utf8,
   makeData,
 } from 'apache-arrow';
 import type { Data, DataType } from 'apache-arrow';
+import { unreachable } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import { bitAt, bitmapBytes, setBit } from './column.ts';
 import type { Column, Int64Column } from './column.ts';
 import type { RecordBatch } from './record-batch.ts';
-import { BOOLEAN, TIMESTAMP } from './types.ts';
-import type { Schema, SqlType } from './types.ts';
+import { sliceColumn } from './take.ts';
+import { BOOLEAN, TIMESTAMP, layoutOf, typeName } from './types.ts';
+import type { DecimalType, ListType, Schema, SqlType, StructType } from './types.ts';
 
 const EVENT_TIME_NAME = '_timestamp';
 const RETRACT_NAME = '_retract';
 
+/** The Arrow type that holds a column as it is. Where Arrow's own would need other bytes, a wider one. */
 function arrowType(type: SqlType): DataType {
   switch (type.tag) {
     case 'boolean':
       return new Bool();
+    case 'int8':
+    case 'int16':
+    case 'uint8':
+    case 'uint16':
     case 'int32':
       return new Int32();
+    case 'uint32':
     case 'int64':
       return new Int64();
+    case 'uint64':
+      return new Uint64();
+    case 'float32':
     case 'float64':
       return new Float64();
     case 'decimal':
       return new Decimal(type.scale, type.precision, 128);
     case 'text':
+    case 'json':
       return new Utf8();
+    case 'bytea':
+      return new Binary();
     case 'timestamp':
       return new TimestampMicrosecond();
+    case 'timestamptz':
+      return new TimestampMicrosecond('UTC');
+    case 'timestamp_ns':
+      return new TimestampNanosecond();
+    case 'date':
+      return new DateDay();
+    case 'time':
+      return new TimeMicrosecond();
     case 'interval':
-      return new Duration(TimeUnit.MICROSECOND);
+      return new FixedSizeBinary(16);
+    case 'list':
+      return new List(arrowField('item', type.element, true));
     case 'struct':
       return new Struct(
         type.fields.map((field) => arrowField(field.name, field.type, field.nullable)),
       );
+    default:
+      return unreachable(type);
   }
 }
 
+/** Types that share the Arrow type of another: fields name them, so that none is taken for the other. */
+const NAMED: readonly SqlType['tag'][] = [
+  'int8',
+  'int16',
+  'uint8',
+  'uint16',
+  'uint32',
+  'float32',
+  'json',
+  'interval',
+];
+const TYPE_KEY = 'thalweg.type';
+
 const arrowField = (name: string, type: SqlType, nullable: boolean): ArrowField =>
-  new ArrowField(name, arrowType(type), nullable);
+  new ArrowField(
+    name,
+    arrowType(type),
+    nullable,
+    NAMED.includes(type.tag) ? new Map([[TYPE_KEY, typeName(type)]]) : null,
+  );
 
 /**
  * The buffers of one stream so far. The library joins neighbours that lie in one ArrayBuffer to a single range, and so
@@ -133,10 +182,25 @@ function dataOf(column: Column, type: DataType, buffers: DistinctBuffers): Data 
       const data = buffers.take(new Uint32Array(words.buffer, words.byteOffset, length * 4));
       return makeData({ type: type as Decimal, length, nullBitmap, data });
     }
+    case 'interval': {
+      const { words } = column;
+      const data = buffers.take(new Uint8Array(words.buffer, words.byteOffset, length * 16));
+      return makeData({ type: type as FixedSizeBinary, length, nullBitmap, data });
+    }
     case 'text': {
       const valueOffsets = buffers.take(column.offsets.subarray(0, length + 1));
       const data = buffers.take(column.bytes);
       return makeData({ type: type as Utf8, length, nullBitmap, valueOffsets, data });
+    }
+    case 'list': {
+      const { offsets } = column;
+      const start = offsets[0] as number;
+      const end = offsets[length] as number;
+      const exact = offsets.subarray(0, length + 1);
+      const valueOffsets = buffers.take(start === 0 ? exact : exact.map((at) => at - start));
+      const item = (type as List).children[0] as ArrowField;
+      const child = dataOf(sliceColumn(column.child, start, end), item.type, buffers);
+      return makeData({ type: type as List, length, nullBitmap, valueOffsets, child });
     }
     case 'struct': {
       const fields = (type as Struct).children;
@@ -145,6 +209,8 @@ function dataOf(column: Column, type: DataType, buffers: DistinctBuffers): Data 
       );
       return makeData({ type: type as Struct, length, nullBitmap, children });
     }
+    default:
+      return unreachable(column);
   }
 }
 
@@ -181,60 +247,53 @@ function columnOf(data: Data, type: SqlType): Column {
   const { length } = data;
   const validity =
     data.nullCount === 0 ? null : (data.nullBitmap as Uint8Array).subarray(0, bitmapBytes(length));
-  switch (type.tag) {
+  const common = { type, length, validity };
+  const layout = layoutOf(type);
+  switch (layout) {
     case 'boolean':
-      return { tag: 'boolean', type, length, validity, bits: data.values as Uint8Array };
+      return { tag: layout, ...common, bits: data.values as Uint8Array };
     case 'int32':
-      return {
-        tag: 'int32',
-        type,
-        length,
-        validity,
-        values: (data.values as Int32Array).subarray(0, length),
-      };
+      return { tag: layout, ...common, values: (data.values as Int32Array).subarray(0, length) };
     case 'int64':
-    case 'interval':
-    case 'timestamp': {
-      const values = data.values as BigInt64Array;
-      const words = new Int32Array(values.buffer, values.byteOffset, length * 2);
-      return {
-        tag: type.tag === 'timestamp' ? 'timestamp' : 'int64',
-        type,
-        length,
-        validity,
-        words,
-      };
-    }
+    case 'timestamp':
+      return { tag: layout, ...common, words: wordsOf(data.values as BigInt64Array, length * 2) };
     case 'float64':
-      return {
-        tag: 'float64',
-        type,
-        length,
-        validity,
-        values: (data.values as Float64Array).subarray(0, length),
-      };
+      return { tag: layout, ...common, values: (data.values as Float64Array).subarray(0, length) };
     case 'decimal': {
-      const values = data.values as Uint32Array;
-      const words = new Int32Array(values.buffer, values.byteOffset, length * 4);
-      return { tag: 'decimal', type, length, validity, words };
+      const words = wordsOf(data.values as Uint32Array, length * 4);
+      return { tag: layout, ...common, type: type as DecimalType, words };
     }
+    case 'interval':
+      return { tag: layout, ...common, words: wordsOf(data.values as Uint8Array, length * 4) };
     case 'text': {
-      const read = data.valueOffsets as Int32Array;
-      const offsets = read.length === 0 ? new Int32Array(1) : read.subarray(0, length + 1);
+      const offsets = offsetsOf(data);
       const bytes = (data.values as Uint8Array).subarray(0, offsets[length] as number);
-      return { tag: 'text', type, length, validity, offsets, bytes };
+      return { tag: layout, ...common, offsets, bytes };
     }
-    case 'struct':
-      return {
-        tag: 'struct',
-        type,
-        length,
-        validity,
-        children: type.fields.map((field, index) =>
-          columnOf(data.children[index] as Data, field.type),
-        ),
-      };
+    case 'list': {
+      const list = type as ListType;
+      const child = columnOf(data.children[0] as Data, list.element);
+      return { tag: layout, ...common, type: list, offsets: offsetsOf(data), child };
+    }
+    case 'struct': {
+      const struct = type as StructType;
+      const children = struct.fields.map((field, index) =>
+        columnOf(data.children[index] as Data, field.type),
+      );
+      return { tag: layout, ...common, type: struct, children };
+    }
+    default:
+      return unreachable(layout);
   }
+}
+
+const wordsOf = (values: ArrayBufferView, words: number): Int32Array =>
+  new Int32Array(values.buffer, values.byteOffset, words);
+
+/** Without rows the library may leave the one offset out. */
+function offsetsOf(data: Data): Int32Array {
+  const read = data.valueOffsets as Int32Array;
+  return read.length === 0 ? new Int32Array(1) : read.subarray(0, data.length + 1);
 }
 
 function retractBytes(column: Column): Uint8Array {
@@ -245,8 +304,9 @@ function retractBytes(column: Column): Uint8Array {
   return retract;
 }
 
-const sameArrowType = (type: DataType, expected: SqlType): boolean =>
-  type.toString() === arrowType(expected).toString();
+/** The Arrow type with the names that tell types apart which share one. */
+const fullType = ({ type, metadata }: ArrowField): string =>
+  `${String(type)} ${metadata.get(TYPE_KEY) ?? ''}${(type.children ?? []).map(fullType).join()}`;
 
 const corrupt = (why: string, cause?: unknown): EngineError =>
   new EngineError('INTERNAL', `not an Arrow stream of this schema: ${why}`, {}, cause);
@@ -276,11 +336,9 @@ function batchOfStream(schema: Schema, bytes: Uint8Array): RecordBatch {
     throw corrupt(`${fields.length} columns where ${schema.length} are due`);
   const columns = schema.map((field, index) => {
     const found = fields[index] as ArrowField;
-    if (!sameArrowType(found.type, field.type)) {
-      throw corrupt(
-        `column ${field.name} is ${String(found.type)} where ${String(arrowType(field.type))} is due`,
-      );
-    }
+    const due = fullType(arrowField(field.name, field.type, field.nullable));
+    if (fullType(found) !== due)
+      throw corrupt(`column ${field.name} is ${fullType(found)} where ${due} is due`);
     return columnOf(read.data.children[index] as Data, field.type);
   });
   let eventTime: Int64Column | null = null;

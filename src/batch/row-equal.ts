@@ -2,7 +2,9 @@
  * Order and equality of values within columns of one type.
  *
  * NULL equals NULL (grouping) and sorts after everything else; NaN equals NaN and sorts after every
- * number; -0 equals 0; text sorts by code point, which is the order of its UTF-8 bytes.
+ * number; -0 equals 0; text sorts by code point, which is the order of its UTF-8 bytes; intervals by
+ * their length with months of 30 days; lists and structs by their first difference, and of two lists
+ * that agree as far as the shorter one goes, that one first.
  */
 import { bitAt, isValid } from './column.ts';
 import type {
@@ -11,11 +13,14 @@ import type {
   Float64Column,
   Int32Column,
   Int64Column,
+  IntervalColumn,
+  ListColumn,
   StructColumn,
   TextColumn,
 } from './column.ts';
 import { unreachable } from '../base/assert.ts';
 import type { BooleanColumn } from './column.ts';
+import { compareIntervals } from './interval.ts';
 
 function compareFloats(left: number, right: number): number {
   if (left < right) return -1;
@@ -43,6 +48,25 @@ function compareWords(
   return 0;
 }
 
+/** Compares 64-bit numbers without sign. */
+function compareUnsigned(left: Int32Array, at: number, right: Int32Array, other: number): number {
+  const high = ((left[at + 1] as number) >>> 0) - ((right[other + 1] as number) >>> 0);
+  return high === 0 ? ((left[at] as number) >>> 0) - ((right[other] as number) >>> 0) : high;
+}
+
+function compareLists(left: ListColumn, at: number, right: ListColumn, other: number): number {
+  const start = left.offsets[at] as number;
+  const otherStart = right.offsets[other] as number;
+  const size = (left.offsets[at + 1] as number) - start;
+  const otherSize = (right.offsets[other + 1] as number) - otherStart;
+  const shared = Math.min(size, otherSize);
+  for (let index = 0; index < shared; index++) {
+    const order = compareValues(left.child, start + index, right.child, otherStart + index);
+    if (order !== 0) return order;
+  }
+  return size - otherSize;
+}
+
 function compareTexts(left: TextColumn, at: number, right: TextColumn, other: number): number {
   const start = left.offsets[at] as number;
   const otherStart = right.offsets[other] as number;
@@ -68,6 +92,9 @@ export function compareValues(left: Column, at: number, right: Column, other: nu
     case 'int32':
       return (left.values[at] as number) - ((right as Int32Column).values[other] as number);
     case 'int64':
+      if (left.type.tag === 'uint64')
+        return compareUnsigned(left.words, at * 2, (right as Int64Column).words, other * 2);
+      return compareWords(left.words, at * 2, (right as Int64Column).words, other * 2, 2);
     case 'timestamp':
       return compareWords(left.words, at * 2, (right as Int64Column).words, other * 2, 2);
     case 'float64':
@@ -77,8 +104,12 @@ export function compareValues(left: Column, at: number, right: Column, other: nu
       );
     case 'decimal':
       return compareWords(left.words, at * 4, (right as DecimalColumn).words, other * 4, 4);
+    case 'interval':
+      return compareIntervals(left.words, at * 4, (right as IntervalColumn).words, other * 4);
     case 'text':
       return compareTexts(left, at, right as TextColumn, other);
+    case 'list':
+      return compareLists(left, at, right as ListColumn, other);
     case 'struct': {
       const { children } = right as StructColumn;
       for (let child = 0; child < left.children.length; child++) {

@@ -6,8 +6,11 @@
  * ranges of state files: a change here breaks every checkpoint (docs/adr/0004).
  */
 import { combineHash, hashBytes, mix32 } from '../base/hash.ts';
+import { unreachable } from '../base/assert.ts';
 import { bitAt } from './column.ts';
-import type { Column, TextColumn } from './column.ts';
+import type { Column, ListColumn, TextColumn } from './column.ts';
+import { measure, span } from './interval.ts';
+import { sliceColumn } from './take.ts';
 
 const NULL_HASH = mix32(0x6e756c6c);
 const TRUE_HASH = mix32(1);
@@ -42,6 +45,30 @@ function hashText(column: TextColumn, rows: number, out: Uint32Array): void {
   }
 }
 
+/** Equal lengths of time have equal hashes, however they are put. */
+function hashIntervals(words: Int32Array, rows: number, out: Uint32Array): void {
+  for (let row = 0; row < rows; row++) {
+    measure(words, row * 4);
+    out[row] = combineHash(hashFloat(span.days), hashFloat(span.micros) | 0);
+  }
+}
+
+/** The count of elements and then each element, in order. */
+function hashLists(column: ListColumn, rows: number, out: Uint32Array): void {
+  const { offsets, child } = column;
+  const first = offsets[0] as number;
+  const size = (offsets[rows] as number) - first;
+  const hashes = new Uint32Array(size);
+  hashColumn(sliceColumn(child, first, first + size), size, hashes);
+  for (let row = 0; row < rows; row++) {
+    const start = (offsets[row] as number) - first;
+    const end = (offsets[row + 1] as number) - first;
+    let hash = mix32(end - start);
+    for (let at = start; at < end; at++) hash = combineHash(hash, hashes[at] as number);
+    out[row] = hash;
+  }
+}
+
 /** Writes the hash of each of the first `rows` values of one column. */
 function hashColumn(column: Column, rows: number, out: Uint32Array): void {
   switch (column.tag) {
@@ -65,9 +92,17 @@ function hashColumn(column: Column, rows: number, out: Uint32Array): void {
     case 'text':
       hashText(column, rows, out);
       break;
+    case 'interval':
+      hashIntervals(column.words, rows, out);
+      break;
+    case 'list':
+      hashLists(column, rows, out);
+      break;
     case 'struct':
       hashRows(column.children, rows, out);
       break;
+    default:
+      unreachable(column);
   }
   const { validity } = column;
   if (validity === null) return;

@@ -1,12 +1,12 @@
 /**
  * Rows picked, sliced, filtered and joined end to end.
  *
- * Results may share buffers with their input (slices do); a text column made by `sliceColumn` has
- * a first offset that is not zero.
+ * Results may share buffers with their input (slices do); a text or list column made by
+ * `sliceColumn` has a first offset that is not zero.
  */
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import { bitAt, bitmapBytes, setBit } from './column.ts';
-import type { BooleanColumn, Column, Int64Column, TextColumn } from './column.ts';
+import type { BooleanColumn, Column, Int64Column, ListColumn, TextColumn } from './column.ts';
 import type { RecordBatch } from './record-batch.ts';
 
 function takeValidity(column: Column, indices: Int32Array, count: number): Uint8Array | null {
@@ -82,6 +82,30 @@ function takeText(
   return { offsets, bytes };
 }
 
+function takeLists(
+  column: ListColumn,
+  indices: Int32Array,
+  count: number,
+): { offsets: Int32Array; child: Column } {
+  const source = column.offsets;
+  const offsets = new Int32Array(count + 1);
+  let size = 0;
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index >= 0) size += (source[index + 1] as number) - (source[index] as number);
+    offsets[row + 1] = size;
+  }
+  const elements = new Int32Array(size);
+  let at = 0;
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index < 0) continue;
+    const end = source[index + 1] as number;
+    for (let element = source[index] as number; element < end; element++) elements[at++] = element;
+  }
+  return { offsets, child: takeColumn(column.child, elements, size) };
+}
+
 /** The first `count` of `indices`, in that order, as a new column; a negative index gives NULL. */
 export function takeColumn(column: Column, indices: Int32Array, count: number): Column {
   const validity = takeValidity(column, indices, count);
@@ -128,6 +152,10 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
         validity,
         words: takeQuads(column.words, indices, count),
       };
+    case 'interval': {
+      const words = takeQuads(column.words, indices, count);
+      return { tag: 'interval', type: column.type, length, validity, words };
+    }
     case 'text':
       return {
         tag: 'text',
@@ -135,6 +163,14 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
         length,
         validity,
         ...takeText(column, indices, count),
+      };
+    case 'list':
+      return {
+        tag: 'list',
+        type: column.type,
+        length,
+        validity,
+        ...takeLists(column, indices, count),
       };
     case 'struct':
       return {
@@ -144,6 +180,8 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
         validity,
         children: column.children.map((child) => takeColumn(child, indices, count)),
       };
+    default:
+      return unreachable(column);
   }
 }
 
@@ -224,6 +262,10 @@ export function sliceColumn(column: Column, from: number, to: number): Column {
         validity,
         words: column.words.subarray(from * 4, to * 4),
       };
+    case 'interval': {
+      const words = column.words.subarray(from * 4, to * 4);
+      return { tag: 'interval', type: column.type, length, validity, words };
+    }
     case 'text':
       return {
         tag: 'text',
@@ -233,6 +275,10 @@ export function sliceColumn(column: Column, from: number, to: number): Column {
         offsets: column.offsets.subarray(from, to + 1),
         bytes: column.bytes,
       };
+    case 'list': {
+      const offsets = column.offsets.subarray(from, to + 1);
+      return { tag: 'list', type: column.type, length, validity, offsets, child: column.child };
+    }
     case 'struct':
       return {
         tag: 'struct',
@@ -241,6 +287,8 @@ export function sliceColumn(column: Column, from: number, to: number): Column {
         validity,
         children: column.children.map((child) => sliceColumn(child, from, to)),
       };
+    default:
+      return unreachable(column);
   }
 }
 

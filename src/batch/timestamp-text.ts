@@ -1,8 +1,10 @@
 /**
- * Microseconds since 1970-01-01 ↔ ISO text without zone, in the proleptic Gregorian calendar.
+ * Dates, times of day and moments ↔ ISO text, in the proleptic Gregorian calendar: microseconds or
+ * nanoseconds since 1970-01-01, days since then, microseconds since midnight.
  *
- * Printed form: `2024-01-01T10:00:00`, with a fraction of up to six digits only when it is not
- * zero. Years outside 0…9999 carry a sign and at least six digits (`+012024-…`), as ISO 8601 does.
+ * Printed form: `2024-01-01T10:00:00`, with a fraction only when it is not zero and without zone; who
+ * prints a TIMESTAMPTZ puts a `Z` behind it. Years outside 0…9999 carry a sign and at least six digits
+ * (`+012024-…`), as ISO 8601 does.
  */
 import { wordsToNumber } from './column.ts';
 import { writePadded } from './int-text.ts';
@@ -80,50 +82,91 @@ function cacheDay(days: number): void {
   cachedDay = days;
 }
 
-/** Divides the words by 10^6, rounding down: whole seconds, and the micros left in `remainder`. */
+/**
+ * Divides a 64-bit value by 10^6 or 10^9, rounding down: whole seconds, and what is left below one
+ * in `remainder`.
+ */
 let remainder = 0;
-function secondsOf(low: number, high: number): number {
+function secondsOf(low: number, high: number, unit: number): number {
   if (high >= -0x200000 && high < 0x200000) {
-    const micros = wordsToNumber(low, high);
-    const seconds = Math.floor(micros / 1e6);
-    remainder = micros - seconds * 1e6;
+    const value = wordsToNumber(low, high);
+    const seconds = Math.floor(value / unit);
+    remainder = value - seconds * unit;
     return seconds;
   }
-  const upper = Math.floor(high / 1e6);
-  let rest = high - upper * 1e6;
+  const upper = Math.floor(high / unit);
+  let rest = high - upper * unit;
   const middle = rest * 65536 + (low >>> 16);
-  const quotientMiddle = Math.floor(middle / 1e6);
-  rest = middle - quotientMiddle * 1e6;
+  const quotientMiddle = Math.floor(middle / unit);
+  rest = middle - quotientMiddle * unit;
   const last = rest * 65536 + (low & 65535);
-  const quotientLast = Math.floor(last / 1e6);
-  remainder = last - quotientLast * 1e6;
+  const quotientLast = Math.floor(last / unit);
+  remainder = last - quotientLast * unit;
   return upper * 4294967296 + quotientMiddle * 65536 + quotientLast;
 }
 
-/** Writes a timestamp given as words; returns the end position. */
-export function writeTimestamp(bytes: Uint8Array, at: number, low: number, high: number): number {
-  const seconds = secondsOf(low, high);
-  const micros = remainder;
-  const days = Math.floor(seconds / 86400);
+/** Writes a date; returns the end position. */
+export function writeDate(bytes: Uint8Array, at: number, days: number): number {
   if (days !== cachedDay) cacheDay(days);
   let position = at;
   for (let index = 0; index < cachedLength; index++)
     bytes[position++] = cachedText[index] as number;
-  const secondOfDay = seconds - days * 86400;
+  return position;
+}
+
+/** Writes `hh:mm:ss` and a fraction of up to `digits` digits when it is not zero. */
+function writeClock(
+  bytes: Uint8Array,
+  at: number,
+  secondOfDay: number,
+  fraction: number,
+  digits: number,
+): number {
   const hour = (secondOfDay / 3600) | 0;
   const minute = ((secondOfDay - hour * 3600) / 60) | 0;
-  bytes[position++] = 84;
-  position = writePadded(bytes, position, hour, 2);
+  let position = writePadded(bytes, at, hour, 2);
   bytes[position++] = COLON;
   position = writePadded(bytes, position, minute, 2);
   bytes[position++] = COLON;
   position = writePadded(bytes, position, secondOfDay - hour * 3600 - minute * 60, 2);
-  if (micros !== 0) {
-    bytes[position++] = POINT;
-    position = writePadded(bytes, position, micros, 6);
-    while (bytes[position - 1] === ZERO) position--;
-  }
+  if (fraction === 0) return position;
+  bytes[position++] = POINT;
+  position = writePadded(bytes, position, fraction, digits);
+  while (bytes[position - 1] === ZERO) position--;
   return position;
+}
+
+function writeMoment(
+  bytes: Uint8Array,
+  at: number,
+  low: number,
+  high: number,
+  digits: 6 | 9,
+): number {
+  const seconds = secondsOf(low, high, digits === 6 ? 1e6 : 1e9);
+  const fraction = remainder;
+  const days = Math.floor(seconds / 86400);
+  const position = writeDate(bytes, at, days);
+  bytes[position] = 84;
+  return writeClock(bytes, position + 1, seconds - days * 86400, fraction, digits);
+}
+
+/** Writes a timestamp given as words of microseconds; returns the end position. */
+export const writeTimestamp = (bytes: Uint8Array, at: number, low: number, high: number): number =>
+  writeMoment(bytes, at, low, high, 6);
+
+/** Writes a timestamp given as words of nanoseconds; returns the end position. */
+export const writeTimestampNs = (
+  bytes: Uint8Array,
+  at: number,
+  low: number,
+  high: number,
+): number => writeMoment(bytes, at, low, high, 9);
+
+/** Writes a time of day given as words of microseconds; returns the end position. */
+export function writeTime(bytes: Uint8Array, at: number, low: number, high: number): number {
+  const seconds = secondsOf(low, high, 1e6);
+  return writeClock(bytes, at, seconds, remainder, 6);
 }
 
 /** The same as a string, from micros. */
@@ -183,7 +226,7 @@ function readOffset(bytes: Uint8Array, at: number, to: number): number {
 
 /** Reads a date `[±yy]yyyy-mm-dd` at `from`; the position after it, or −1. Leaves the day number in `readDays`. */
 let readDays = 0;
-function readDate(bytes: Uint8Array, from: number, to: number): number {
+function readDay(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   let digits = 4;
   let sign = 1;
@@ -208,6 +251,60 @@ function readDate(bytes: Uint8Array, from: number, to: number): number {
   return at + 6;
 }
 
+/** Reads `hh:mm[:ss[.fraction]]` at `from`; the position after it, or −1. Leaves what it read in `readSeconds` and `readNanos`. */
+let readSeconds = 0;
+let readNanos = 0;
+function readClock(bytes: Uint8Array, from: number, to: number): number {
+  if (to - from < 5) return -1;
+  const hour = twoDigits(bytes, from);
+  const minute = twoDigits(bytes, from + 3);
+  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || bytes[from + 2] !== COLON) return -1;
+  let at = from + 5;
+  let second = 0;
+  readNanos = 0;
+  if (at < to && bytes[at] === COLON) {
+    if (to - at < 3) return -1;
+    second = twoDigits(bytes, at + 1);
+    if (second < 0 || second > 59) return -1;
+    at += 3;
+    if (at < to && bytes[at] === POINT) {
+      const start = ++at;
+      let unit = 1e8;
+      for (; at < to && digitAt(bytes, at) >= 0; at++) {
+        readNanos += digitAt(bytes, at) * unit;
+        unit = unit === 1 ? 0 : unit / 10;
+      }
+      if (at === start || at - start > 9) return -1;
+    }
+  }
+  readSeconds = hour * 3600 + minute * 60 + second;
+  return at;
+}
+
+/** Reads a moment that fills `[from, to)` into seconds since 1970 UTC (`readSeconds`) and `readNanos`. */
+function readMoment(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = readDay(bytes, from, to);
+  if (at < 0) return false;
+  const start = readDays * 86400;
+  if (at === to) {
+    readSeconds = start;
+    readNanos = 0;
+    return true;
+  }
+  const separator = bytes[at] as number;
+  if (separator !== 84 && separator !== 116 && separator !== 32) return false;
+  at = readClock(bytes, at + 1, to);
+  if (at < 0) return false;
+  let offset = 0;
+  if (at < to) {
+    if (to - at === 1 && ((bytes[at] as number) | 32) === 122) offset = 0;
+    else offset = readOffset(bytes, at, to);
+    if (Number.isNaN(offset)) return false;
+  }
+  readSeconds += start - offset * 60;
+  return true;
+}
+
 /**
  * Reads a timestamp that fills bytes `[from, to)`: a date, then optionally `T` or space, a time
  * `hh:mm[:ss[.fraction]]` and `Z` or an offset, which is shifted to UTC; a missing zone is UTC. The
@@ -215,43 +312,30 @@ function readDate(bytes: Uint8Array, from: number, to: number): number {
  *
  * @returns false when the text is no such timestamp or lies beyond int64 micros
  */
-export function readTimestamp(bytes: Uint8Array, from: number, to: number, pair: Pair): boolean {
-  let at = readDate(bytes, from, to);
-  if (at < 0) return false;
+export const readTimestamp = (bytes: Uint8Array, from: number, to: number, pair: Pair): boolean =>
+  readMoment(bytes, from, to) && microsOfSeconds(readSeconds, Math.floor(readNanos / 1e3), pair);
+
+/** The same in nanoseconds; false beyond int64 nanos. */
+export function readTimestampNs(bytes: Uint8Array, from: number, to: number, pair: Pair): boolean {
+  if (!readMoment(bytes, from, to)) return false;
+  const nanos = BigInt(readSeconds) * 1_000_000_000n + BigInt(readNanos);
+  if (BigInt.asIntN(64, nanos) !== nanos) return false;
+  pair.low = Number(BigInt.asIntN(32, nanos));
+  pair.high = Number(nanos >> 32n);
+  return true;
+}
+
+/** Reads a date that fills `[from, to)`, or is the date of a timestamp as written; its day number, or NaN. */
+export function readDate(bytes: Uint8Array, from: number, to: number): number {
+  const end = readDay(bytes, from, to);
+  if (end < 0) return Number.NaN;
   const days = readDays;
-  if (at === to) return microsOfSeconds(days * 86400, 0, pair);
-  const separator = bytes[at] as number;
-  if ((separator !== 84 && separator !== 116 && separator !== 32) || to - at < 6) return false;
-  const hour = twoDigits(bytes, at + 1);
-  const minute = twoDigits(bytes, at + 4);
-  if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || bytes[at + 3] !== COLON) return false;
-  at += 6;
-  let second = 0;
-  let micros = 0;
-  if (at < to && bytes[at] === COLON) {
-    if (to - at < 3) return false;
-    second = twoDigits(bytes, at + 1);
-    if (second < 0 || second > 59) return false;
-    at += 3;
-    if (at < to && bytes[at] === POINT) {
-      const start = ++at;
-      let unit = 100000;
-      for (; at < to && digitAt(bytes, at) >= 0; at++) {
-        micros += digitAt(bytes, at) * unit;
-        unit = unit === 1 ? 0 : unit / 10;
-      }
-      if (at === start || at - start > 9) return false;
-    }
-  }
-  let offset = 0;
-  if (at < to) {
-    if (to - at === 1 && ((bytes[at] as number) | 32) === 122) offset = 0;
-    else offset = readOffset(bytes, at, to);
-    if (Number.isNaN(offset)) return false;
-  }
-  return microsOfSeconds(
-    days * 86400 + hour * 3600 + (minute - offset) * 60 + second,
-    micros,
-    pair,
-  );
+  if (end !== to && !readMoment(bytes, from, to)) return Number.NaN;
+  return days;
+}
+
+/** Reads `hh:mm[:ss[.fraction]]` that fills `[from, to)` as microseconds since midnight, or NaN. */
+export function readTime(bytes: Uint8Array, from: number, to: number): number {
+  if (readClock(bytes, from, to) !== to) return Number.NaN;
+  return readSeconds * 1e6 + Math.floor(readNanos / 1e3);
 }

@@ -1,21 +1,33 @@
 /**
  * Single values and rows as JavaScript values: for tests, API answers and messages, never for hot paths.
  *
- * int64 is a bigint, timestamp and interval are bigint microseconds, decimal is text with its scale,
- * text is a string, a struct is an object by field name.
+ * Whole numbers of 64 bits and INT UNSIGNED are bigints, and so are TIME, TIMESTAMP and TIMESTAMPTZ
+ * (microseconds) and TIMESTAMP(9) (nanoseconds); DATE is a number of days; DECIMAL is text with its
+ * scale; INTERVAL is text in the form of constants (`LiteralLike`); BYTEA is `\\x0aff`; a list is an
+ * array, a struct an object by field name.
  */
 import { makeBuilder } from './column-builder.ts';
 import type { ColumnBuilder } from './column-builder.ts';
 import { bitAt, isValid } from './column.ts';
 import type { Column } from './column.ts';
 import { decimalText, readDecimal } from './decimal-text.ts';
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
+import { hexText } from './bytes-text.ts';
+import { appendLiteral } from './constant-column.ts';
+import { intervalAt, intervalLiteral } from './interval.ts';
 import { readTimestamp } from './timestamp-text.ts';
 import type { RecordBatch } from './record-batch.ts';
 import type { Schema, SqlType } from './types.ts';
-import { bigintOfPair } from './words.ts';
+import { bigintOfPair, unsignedOfPair } from './words.ts';
 
-export type Value = null | boolean | number | bigint | string | { readonly [field: string]: Value };
+export type Value =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly Value[]
+  | { readonly [field: string]: Value };
 
 export type Row = { readonly [column: string]: Value };
 
@@ -33,14 +45,29 @@ export function valueAt(column: Column, index: number): Value {
     case 'float64':
       return column.values[index] as number;
     case 'int64':
+      return column.type.tag === 'uint64'
+        ? unsignedOfPair(column.words, index * 2)
+        : bigintOfPair(column.words, index * 2);
     case 'timestamp':
       return bigintOfPair(column.words, index * 2);
     case 'decimal':
       return decimalText(column.words, index * 4, column.type.scale);
-    case 'text':
-      return decoder.decode(
-        column.bytes.subarray(column.offsets[index], column.offsets[index + 1]),
-      );
+    case 'interval':
+      return intervalLiteral(intervalAt(column.words, index * 4));
+    case 'text': {
+      const from = column.offsets[index] as number;
+      const to = column.offsets[index + 1] as number;
+      return column.type.tag === 'bytea'
+        ? hexText(column.bytes, from, to)
+        : decoder.decode(column.bytes.subarray(from, to));
+    }
+    case 'list': {
+      const elements: Value[] = [];
+      const end = column.offsets[index + 1] as number;
+      for (let at = column.offsets[index] as number; at < end; at++)
+        elements.push(valueAt(column.child, at));
+      return elements;
+    }
     case 'struct': {
       const fields: [string, Value][] = column.type.fields.map((field, child) => [
         field.name,
@@ -48,6 +75,8 @@ export function valueAt(column: Column, index: number): Value {
       ]);
       return Object.fromEntries(fields);
     }
+    default:
+      return unreachable(column);
   }
 }
 
@@ -100,18 +129,26 @@ export function appendValue(builder: ColumnBuilder, value: Value | undefined): v
       );
       return;
     }
-    case 'text': {
-      const bytes = encoder.encode(value as string);
-      builder.append(bytes, 0, bytes.length);
+    case 'interval':
+      appendLiteral(builder, String(value as string | bigint));
       return;
-    }
+    case 'text':
+      appendLiteral(builder, value as string);
+      return;
+    case 'list':
+      for (const element of value as readonly Value[]) appendValue(builder.child, element);
+      builder.append();
+      return;
     case 'struct': {
       const struct = value as { readonly [field: string]: Value };
       builder.type.fields.forEach((field, child) => {
         appendValue(builder.children[child] as ColumnBuilder, struct[field.name]);
       });
       builder.append();
+      return;
     }
+    default:
+      unreachable(builder);
   }
 }
 

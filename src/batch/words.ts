@@ -5,6 +5,10 @@ import type { DecimalBuilder } from './column-builder.ts';
 export const bigintOfPair = (words: Int32Array, at: number): bigint =>
   (BigInt(words[at + 1] as number) << 32n) | BigInt((words[at] as number) >>> 0);
 
+/** The same without sign. */
+export const unsignedOfPair = (words: Int32Array, at: number): bigint =>
+  BigInt.asUintN(64, bigintOfPair(words, at));
+
 /** The value of words `[at, at + 4)`. */
 export const bigintOfQuad = (words: Int32Array, at: number): bigint =>
   (bigintOfPair(words, at + 2) << 64n) | BigInt.asUintN(64, bigintOfPair(words, at));

@@ -2,7 +2,15 @@
 import { assert, must } from '../base/assert.ts';
 import { EngineError } from '../base/errors.ts';
 import type { SqlType } from '../batch/types.ts';
-import { FLOAT64, INT64, decimalType, typeName } from '../batch/types.ts';
+import {
+  FLOAT64,
+  INT64,
+  decimalType,
+  isIntegerTag,
+  isNested,
+  layoutOf,
+  typeName,
+} from '../batch/types.ts';
 import type { Accumulator } from './accumulator.ts';
 import { CountAccumulator } from './aggregates/count.ts';
 import { ExactSumAccumulator } from './aggregates/exact-sum.ts';
@@ -24,18 +32,21 @@ type Aggregate = {
 };
 
 function sumType(type: SqlType | undefined): SqlType | null {
-  if (type?.tag === 'int32' || type?.tag === 'int64') return INT64;
-  if (type?.tag === 'decimal') return decimalType(38, type.scale);
-  return type?.tag === 'float64' ? FLOAT64 : null;
+  if (type === undefined) return null;
+  if (type.tag === 'uint64') return decimalType(38, 0);
+  if (isIntegerTag(type.tag)) return INT64;
+  if (type.tag === 'decimal') return decimalType(38, type.scale);
+  return type.tag === 'float64' || type.tag === 'float32' ? FLOAT64 : null;
 }
 
 function meanType(type: SqlType | undefined): SqlType | null {
   if (type?.tag === 'decimal') return decimalType(38, Math.max(type.scale, 6));
+  if (type?.tag === 'uint64') return decimalType(38, 6);
   return sumType(type) === null ? null : FLOAT64;
 }
 
 const ordered = (type: SqlType | undefined): SqlType | null =>
-  type === undefined || type.tag === 'struct' ? null : type;
+  type === undefined || isNested(type) ? null : type;
 
 export const AGGREGATES: readonly Aggregate[] = [
   { id: 'count-rows', name: 'count', argCount: 0, result: () => INT64, doc: 'the number of rows' },
@@ -153,7 +164,10 @@ export function resolveAggregate(
       candidates: [],
     };
   }
-  return { fn: found.id, coerced: types, type };
+  // Totals of BIGINT UNSIGNED are kept as those of DECIMAL.
+  const sums = canonical === 'sum' || canonical === 'avg';
+  const coerced = sums && types[0]?.tag === 'uint64' ? [decimalType(20, 0)] : types;
+  return { fn: found.id, coerced, type };
 }
 
 /**
@@ -167,11 +181,11 @@ export function makeAccumulator(call: AggregateCall): Accumulator {
   if (fn === 'count' || fn === 'count-rows') return new CountAccumulator();
   const input = must(call.args[0], 'the argument of an aggregate').type;
   if (fn === 'min' || fn === 'max') {
-    if (input.tag === 'text') return new TextExtremeAccumulator(fn === 'max');
-    if (input.tag === 'float64') return new FloatExtremeAccumulator(fn === 'max');
+    if (layoutOf(input) === 'text') return new TextExtremeAccumulator(input, fn === 'max');
+    if (layoutOf(input) === 'float64') return new FloatExtremeAccumulator(input, fn === 'max');
     return new WordExtremeAccumulator(input, fn === 'max');
   }
   assert(fn === 'sum' || fn === 'avg', `an aggregate with the id ${fn}`);
-  if (input.tag === 'float64') return new FloatSumAccumulator(fn);
+  if (layoutOf(input) === 'float64') return new FloatSumAccumulator(fn);
   return new ExactSumAccumulator({ label, kind: fn, input, result: call.type });
 }

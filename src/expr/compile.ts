@@ -389,7 +389,7 @@ function compileCoalesce(expr: Expr & { tag: 'call' }): Node {
  */
 export function foldConstants(expr: Expr): Expr {
   if (expr.tag === 'literal') return expr;
-  if (isConstant(expr) && expr.type.tag !== 'struct') {
+  if (isConstant(expr)) {
     const errors = new RowErrors(1);
     const column = compileNode(expr)(NO_ROWS, errors);
     if (!errors.failed && column.length === 1)

@@ -1,6 +1,7 @@
 /** Questions about expressions and changes to them, for the planner. Expressions are never changed in place. */
 import { valueAt } from '../batch/values.ts';
 import { assert } from '../base/assert.ts';
+import { isValid } from '../batch/column.ts';
 import type { Column } from '../batch/column.ts';
 import { sameType } from '../batch/types.ts';
 import { castCanFail } from './cast.ts';
@@ -90,18 +91,24 @@ export function canFail(expr: Expr): boolean {
 }
 
 /** Value 0 of a column in the form literals have. */
-export function literalOf(column: Column): LiteralValue {
-  const value = valueAt(column, 0);
-  if (value === null || typeof value === 'boolean') return value;
-  if (column.tag === 'decimal') return readDecimal(column.words, 0).toString();
+export const literalOf = (column: Column): LiteralValue => literalAt(column, 0);
+
+function literalAt(column: Column, row: number): LiteralValue {
+  if (!isValid(column, row)) return null;
+  if (column.tag === 'decimal') return readDecimal(column.words, row).toString();
+  if (column.tag === 'list') {
+    const literals: LiteralValue[] = [];
+    const end = column.offsets[row + 1] as number;
+    for (let at = column.offsets[row] as number; at < end; at++)
+      literals.push(literalAt(column.child, at));
+    return literals;
+  }
+  if (column.tag === 'struct') return column.children.map((child) => literalAt(child, row));
+  const value = valueAt(column, row);
   if (typeof value === 'number')
-    return Number.isFinite(value) && !Object.is(value, -0)
-      ? value
-      : Object.is(value, -0)
-        ? '-0'
-        : String(value);
+    return Object.is(value, -0) ? '-0' : Number.isFinite(value) ? value : String(value);
   if (typeof value === 'bigint') return value.toString();
-  assert(typeof value === 'string', 'a struct has no literal form');
+  assert(value === null || typeof value !== 'object', 'a scalar value');
   return value;
 }
 

@@ -4,13 +4,11 @@
  * `fn` of a call is the id of one overload in the function registry (`registry.ts`), so that
  * evaluation never resolves types again.
  */
+import type { LiteralLike } from '../batch/constant-column.ts';
 import type { SqlType } from '../batch/types.ts';
 
-/**
- * A constant. int64, timestamp (microseconds) and decimal (unscaled) values are decimal text,
- * float64 is a number or 'NaN' | 'Infinity' | '-Infinity', interval is microseconds as text.
- */
-export type LiteralValue = null | boolean | number | string;
+/** A constant, in the plain-JSON form that `constant-column.ts` describes for each type. */
+export type LiteralValue = LiteralLike;
 
 export type Expr =
   | { tag: 'column'; index: number; type: SqlType }

@@ -1,7 +1,9 @@
 /** Expressions as SQL-like text, for EXPLAIN and messages. */
-import { timestampText } from '../batch/timestamp-text.ts';
+import { constantColumn } from '../batch/constant-column.ts';
+import { valueJson } from '../batch/value-json.ts';
+import { scalarText } from '../batch/scalar-text.ts';
+import { unreachable } from '../base/assert.ts';
 import { typeName } from '../batch/types.ts';
-import { intervalText } from './casts/to-text.ts';
 import type { Expr } from './expr.ts';
 import { functionById } from './registry.ts';
 import { placePoint } from './wide.ts';
@@ -12,13 +14,35 @@ function printLiteral({ value, type }: Expr & { tag: 'literal' }): string {
     case 'text':
       return `'${String(value).replaceAll("'", "''")}'`;
     case 'timestamp':
-      return `TIMESTAMP '${timestampText(BigInt(value as string))}'`;
+    case 'timestamptz':
+    case 'timestamp_ns':
+    case 'date':
+    case 'time':
     case 'interval':
-      return `INTERVAL '${intervalText(BigInt(value as string))}'`;
+    case 'bytea':
+    case 'json': {
+      const text = scalarText(constantColumn(type, value, 1), 0);
+      return `${typeName(type)} '${text.replaceAll("'", "''")}'`;
+    }
     case 'decimal':
       return placePoint(BigInt(value as string), type.scale);
-    default:
+    case 'list':
+    case 'struct':
+      return `${typeName(type)} '${valueJson(constantColumn(type, value, 1), 0).replaceAll("'", "''")}'`;
+    case 'boolean':
+    case 'int8':
+    case 'int16':
+    case 'int32':
+    case 'int64':
+    case 'uint8':
+    case 'uint16':
+    case 'uint32':
+    case 'uint64':
+    case 'float32':
+    case 'float64':
       return String(value);
+    default:
+      return unreachable(type);
   }
 }
 

@@ -7,11 +7,12 @@
 import { assert, must } from '../base/assert.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { SqlType } from '../batch/types.ts';
-import { sameType, typeName } from '../batch/types.ts';
+import { SCALAR_TAGS, isNested, sameType, typeName } from '../batch/types.ts';
 import { commonTypeOf, matchPattern } from './coercion.ts';
 import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
 import { ARITHMETIC } from './functions/arithmetic.ts';
 import { DECIMAL_ARITHMETIC } from './functions/arithmetic-decimal.ts';
+import { TYPED_ARITHMETIC } from './functions/arithmetic-typed.ts';
 import { CALENDAR } from './functions/calendar.ts';
 import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
@@ -21,6 +22,7 @@ import { REGEX } from './functions/regex.ts';
 import { TEXT_BUILDING } from './functions/text-building.ts';
 import { TEXT_CASE } from './functions/text-case.ts';
 import { TEXT_SEARCH } from './functions/text-search.ts';
+import { INTERVAL_ARITHMETIC } from './functions/interval-arithmetic.ts';
 import { TEXT_FUNCTIONS } from './functions/text.ts';
 import { TIME } from './functions/time.ts';
 import { nearestNames } from './spelling.ts';
@@ -28,6 +30,8 @@ import { nearestNames } from './spelling.ts';
 export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...ARITHMETIC,
   ...DECIMAL_ARITHMETIC,
+  ...TYPED_ARITHMETIC,
+  ...INTERVAL_ARITHMETIC,
   ...COMPARISONS,
   ...CONDITIONALS,
   ...LIKES,
@@ -149,7 +153,7 @@ function matchOverload(
     anyIndices.map((index) => untyped[index] === true),
   );
   if (anyIndices.length > 0) {
-    const allowed = fn.anyOf ?? SCALARS;
+    const allowed = fn.anyOf ?? SCALAR_TAGS;
     if (common === null || !allowed.includes(common.tag)) return null;
   }
   let cost = 0;
@@ -159,12 +163,7 @@ function matchOverload(
     const type = types[index] as SqlType;
     if (pattern === 'any') {
       const target = common as SqlType;
-      if (
-        untyped[index] === true &&
-        (target.tag === 'struct' || target.tag === 'interval') &&
-        !sameType(target, type)
-      )
-        return null;
+      if (untyped[index] === true && isNested(target) && !canBeLiteral(target, type)) return null;
       coerced.push(target);
       continue;
     }
@@ -176,21 +175,15 @@ function matchOverload(
   return { coerced, cost };
 }
 
-const SCALARS: readonly SqlType['tag'][] = [
-  'boolean',
-  'int32',
-  'int64',
-  'decimal',
-  'float64',
-  'text',
-  'timestamp',
-  'interval',
-];
+/** A text literal is no list or struct; a NULL literal, which has the type of text too, is decided by its cast. */
+const canBeLiteral = (target: SqlType, type: SqlType): boolean =>
+  type.tag === 'text' || sameType(target, type);
 
 const patternName = (pattern: ArgumentPattern): string => {
   if (pattern === 'any') return 'any type';
   if (pattern === 'as-text') return 'TEXT';
   if (pattern === 'decimal') return 'DECIMAL';
+  if (pattern === 'list') return 'ARRAY';
   return pattern === 'struct' ? 'STRUCT' : typeName({ tag: pattern } as SqlType);
 };
 

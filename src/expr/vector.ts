@@ -13,10 +13,11 @@ import type {
   Float64Column,
   Int32Column,
   Int64Column,
+  IntervalColumn,
 } from '../batch/column.ts';
 import { bitAt, bitmapBytes, clearBit } from '../batch/column.ts';
 import type { SqlType } from '../batch/types.ts';
-import { BOOLEAN, FLOAT64, INT32 } from '../batch/types.ts';
+import { BOOLEAN, FLOAT64, INT32, INTERVAL, layoutOf } from '../batch/types.ts';
 import type { RowErrors } from './row-errors.ts';
 
 /** 0 for a constant, 1 for a full column: row r is at `r * strideOf(column)`. */
@@ -114,13 +115,21 @@ export const makeInt32 = (rows: number): Int32Column => ({
   values: new Int32Array(rows),
 });
 
-/** An empty int64, timestamp or interval column, by its type. */
+/** An empty column of a type of the layout int64 or timestamp. */
 export const makeInt64 = (rows: number, type: SqlType): Int64Column => ({
-  tag: type.tag === 'timestamp' ? 'timestamp' : 'int64',
+  tag: layoutOf(type) === 'timestamp' ? 'timestamp' : 'int64',
   type,
   length: rows,
   validity: null,
   words: new Int32Array(rows * 2),
+});
+
+export const makeInterval = (rows: number): IntervalColumn => ({
+  tag: 'interval',
+  type: INTERVAL,
+  length: rows,
+  validity: null,
+  words: new Int32Array(rows * 4),
 });
 
 export const makeFloat64 = (rows: number): Float64Column => ({

@@ -21,6 +21,14 @@ export const int64AsNumber = (words: Int32Array, index: number): number =>
 export const readInt64 = (words: Int32Array, index: number): bigint =>
   (BigInt(words[2 * index + 1] as number) << 32n) | BigInt((words[2 * index] as number) >>> 0);
 
+/** The same without sign. */
+export const readUint64 = (words: Int32Array, index: number): bigint =>
+  BigInt.asUintN(64, readInt64(words, index));
+
+/** The nearest double of a value without sign. */
+export const uint64AsNumber = (words: Int32Array, index: number): number =>
+  ((words[2 * index + 1] as number) >>> 0) * 4294967296 + ((words[2 * index] as number) >>> 0);
+
 export function writeInt64(words: Int32Array, index: number, value: bigint): void {
   words[2 * index] = Number(BigInt.asIntN(32, value));
   words[2 * index + 1] = Number(BigInt.asIntN(32, value >> 32n));
@@ -40,6 +48,19 @@ export function compareInt64(
   rightIndex: number,
 ): number {
   const high = (left[2 * leftIndex + 1] as number) - (right[2 * rightIndex + 1] as number);
+  if (high !== 0) return high;
+  return ((left[2 * leftIndex] as number) >>> 0) - ((right[2 * rightIndex] as number) >>> 0);
+}
+
+/** The order of two 64-bit values without sign. */
+export function compareUint64(
+  left: Int32Array,
+  leftIndex: number,
+  right: Int32Array,
+  rightIndex: number,
+): number {
+  const high =
+    ((left[2 * leftIndex + 1] as number) >>> 0) - ((right[2 * rightIndex + 1] as number) >>> 0);
   if (high !== 0) return high;
   return ((left[2 * leftIndex] as number) >>> 0) - ((right[2 * rightIndex] as number) >>> 0);
 }

@@ -20,7 +20,7 @@ import { CLOSE_BRACE, COMMA, LF, OPEN_BRACE, skipSpace, skipValue } from './json
 import { KeyReader } from './json-keys.ts';
 import { DONE, JsonScanner, SLOW, WINDOW_BYTES } from './json-scanner.ts';
 import type { Token } from './json-keys.ts';
-import { Slot, SlotNames, TEXT_KIND } from './json-slots.ts';
+import { Slot, SlotNames } from './json-slots.ts';
 import { failure } from './json-strings.ts';
 import { ValueReader } from './json-values.ts';
 
@@ -97,7 +97,7 @@ export class JsonDecoder {
 
   constructor(columns: readonly DecodeColumn[], spec: FormatSpec, options: DecodeOptions = {}) {
     this.#slots = columns.map((column) => new Slot(column, ''));
-    this.#textSlots = withChildren(this.#slots).filter((slot) => slot.kind === TEXT_KIND);
+    this.#textSlots = withChildren(this.#slots).filter((slot) => slot.layout === 'text');
     this.#keys = new KeyReader(new SlotNames(this.#slots));
     this.#values = new ValueReader(spec.timestampFormat);
     this.#unstructured = spec.unstructured;
@@ -270,7 +270,7 @@ export class JsonDecoder {
     for (const slot of this.#textSlots) {
       if (slot.heap.length - (slot.offsets[row] as number) < size) slot.growHeap(row, size);
     }
-    this.#values.start(size, this.#capacity);
+    this.#values.start(size);
     const objectEnd = this.#unstructured
       ? this.#readWhole(bytes, first, row)
       : this.#readRow(bytes, first, row);

@@ -2,17 +2,28 @@
  * Columns to NDJSON bytes: one object a row, every column named, NULL written as null.
  *
  * Integers and decimals keep every digit, doubles are the shortest text that reads back as
- * themselves, timestamps are ISO text without zone unless the format declares a unit. NaN and the
- * infinities, which JSON does not have, become null and are counted in `nonFinite`.
+ * themselves, timestamps are ISO text unless the format declares a unit: without zone, TIMESTAMPTZ
+ * with `Z`. Dates, times and intervals are text, BYTEA is base64, JSON is written as the value it is.
+ * NaN and the infinities, which JSON does not have, become null and are counted in `nonFinite`.
  */
+import { unreachable } from '../base/assert.ts';
+import { base64Size, writeBase64 } from '../batch/bytes-text.ts';
 import { bitAt } from '../batch/column.ts';
-import type { Column, Float64Column, Int64Column, TextColumn } from '../batch/column.ts';
+import type {
+  Column,
+  Float64Column,
+  Int64Column,
+  ListColumn,
+  TextColumn,
+} from '../batch/column.ts';
 import { writeDecimal } from '../batch/decimal-text.ts';
-import { writeInt32, writeInt64 } from '../batch/int-text.ts';
+import { float32Digits } from '../batch/float-text.ts';
+import { writeInt32, writeInt64, writeUint64 } from '../batch/int-text.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { equalRows } from '../batch/row-equal.ts';
+import { SCALAR_TEXT_BYTES_MAX, writeScalar } from '../batch/scalar-text.ts';
 import { writeTimestamp } from '../batch/timestamp-text.ts';
-import type { Field, Schema } from '../batch/types.ts';
+import type { Field, Schema, SqlType } from '../batch/types.ts';
 import { bigintOfPair } from '../batch/words.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { FormatSpec, TimestampFormat } from './format.ts';
@@ -56,14 +67,20 @@ function keyOf(field: Field, index: number): Key {
   const { type } = field;
   return {
     bytes: ascii(`${index === 0 ? '{' : ','}${JSON.stringify(field.name)}:`),
-    children: type.tag === 'struct' ? type.fields.map(keyOf) : [],
+    children: partsOf(type),
   };
 }
 
+/** The keys of a struct; for a list what its elements have. */
+function partsOf(type: SqlType): readonly Key[] {
+  if (type.tag === 'struct') return type.fields.map(keyOf);
+  return type.tag === 'list' ? partsOf(type.element) : [];
+}
+
 const UNIT_DIVISORS: Readonly<Record<string, bigint>> = {
-  unix_seconds: 1_000_000n,
-  unix_millis: 1000n,
-  unix_micros: 1n,
+  unix_seconds: 1_000_000_000n,
+  unix_millis: 1_000_000n,
+  unix_micros: 1000n,
 };
 
 export class JsonEncoder {
@@ -171,18 +188,12 @@ export class JsonEncoder {
         writer.put(bitAt(column.bits, row) ? TRUE : FALSE);
         return;
       case 'int32':
-        writer.length = writeInt32(writer.bytes, writer.length, column.values[row] as number);
+        if (column.type.tag === 'date') this.#putQuoted(column, row);
+        else writer.length = writeInt32(writer.bytes, writer.length, column.values[row] as number);
         return;
-      case 'int64': {
-        const { words } = column;
-        writer.length = writeInt64(
-          writer.bytes,
-          writer.length,
-          words[row * 2] as number,
-          words[row * 2 + 1] as number,
-        );
+      case 'int64':
+        this.#putInt64(column, row);
         return;
-      }
       case 'timestamp':
         this.#putTimestamp(column, row);
         return;
@@ -200,26 +211,94 @@ export class JsonEncoder {
         );
         if (this.#quotedDecimals) writer.bytes[writer.length++] = 34;
         return;
+      case 'interval':
+        this.#putQuoted(column, row);
+        return;
       case 'text':
-        this.#putText(column, row);
+        if (column.type.tag === 'text') this.#putText(column, row);
+        else if (column.type.tag === 'json') this.#putJson(column, row);
+        else this.#putBytes(column, row);
+        return;
+      case 'list':
+        this.#putList(key.children, column, row);
         return;
       case 'struct':
         this.#putObject(key.children, column.children, row);
+        return;
+      default:
+        unreachable(column);
     }
+  }
+
+  #putInt64(column: Int64Column, row: number): void {
+    const writer = this.#writer;
+    const low = column.words[row * 2] as number;
+    const high = column.words[row * 2 + 1] as number;
+    const { tag } = column.type;
+    if (tag === 'time') this.#putQuoted(column, row);
+    else if (tag === 'timestamp_ns') this.#putTimestamp(column, row);
+    else if (tag === 'uint64') writer.length = writeUint64(writer.bytes, writer.length, low, high);
+    else writer.length = writeInt64(writer.bytes, writer.length, low, high);
+  }
+
+  /** A value as SQL writes it, in quotes. */
+  #putQuoted(column: Column, row: number): void {
+    const writer = this.#writer;
+    writer.reserve(SCALAR_TEXT_BYTES_MAX + 2);
+    writer.bytes[writer.length++] = 34;
+    writer.length = writeScalar(writer.bytes, writer.length, column, row);
+    writer.bytes[writer.length++] = 34;
+  }
+
+  #putJson(column: TextColumn, row: number): void {
+    const writer = this.#writer;
+    const start = column.offsets[row] as number;
+    const end = column.offsets[row + 1] as number;
+    writer.reserve(end - start);
+    writer.bytes.set(column.bytes.subarray(start, end), writer.length);
+    writer.length += end - start;
+  }
+
+  #putBytes(column: TextColumn, row: number): void {
+    const writer = this.#writer;
+    const start = column.offsets[row] as number;
+    const end = column.offsets[row + 1] as number;
+    writer.reserve(base64Size(end - start) + 2);
+    writer.bytes[writer.length++] = 34;
+    writer.length = writeBase64(writer.bytes, writer.length, column.bytes, start, end);
+    writer.bytes[writer.length++] = 34;
+  }
+
+  #putList(parts: readonly Key[], column: ListColumn, row: number): void {
+    const writer = this.#writer;
+    const start = column.offsets[row] as number;
+    const end = column.offsets[row + 1] as number;
+    const key: Key = { bytes: NULL, children: parts };
+    writer.putByte(91);
+    for (let at = start; at < end; at++) {
+      if (at > start) writer.putByte(44);
+      writer.reserve(VALUE_BYTES_MAX);
+      this.#putValue(key, column.child, at);
+    }
+    writer.putByte(93);
   }
 
   #putTimestamp(column: Int64Column, row: number): void {
     const writer = this.#writer;
     const low = column.words[row * 2] as number;
     const high = column.words[row * 2 + 1] as number;
-    if (this.#unit === null) {
+    const { tag } = column.type;
+    if (this.#unit === null && tag !== 'timestamp') {
+      this.#putQuoted(column, row);
+    } else if (this.#unit === null) {
       writer.bytes[writer.length++] = 34;
       writer.length = writeTimestamp(writer.bytes, writer.length, low, high);
       writer.bytes[writer.length++] = 34;
-    } else if (this.#unit === 'unix_micros') {
+    } else if (this.#unit === 'unix_micros' && tag !== 'timestamp_ns') {
       writer.length = writeInt64(writer.bytes, writer.length, low, high);
     } else {
-      writer.put(ascii(unitText(bigintOfPair(column.words, row * 2), this.#unit)));
+      const value = bigintOfPair(column.words, row * 2);
+      writer.put(ascii(unitText(tag === 'timestamp_ns' ? value : value * 1000n, this.#unit)));
     }
   }
 
@@ -235,7 +314,8 @@ export class JsonEncoder {
       writer.put(NULL);
       return;
     }
-    const text = value === 0 ? '-0' : String(value);
+    const text =
+      value === 0 ? '-0' : column.type.tag === 'float32' ? float32Digits(value) : String(value);
     const target = writer.bytes;
     let at = writer.length;
     for (let index = 0; index < text.length; index++) target[at++] = text.charCodeAt(index);
@@ -281,13 +361,13 @@ function writeEscape(target: Uint8Array, at: number, byte: number): number {
   return at + 6;
 }
 
-/** Micros in a declared unit; the part below one unit is a fraction, so that nothing is lost. */
-function unitText(micros: bigint, unit: TimestampFormat): string {
-  if (unit === 'unix_nanos') return String(micros * 1000n);
+/** Nanos in a declared unit; the part below one unit is a fraction, so that nothing is lost. */
+function unitText(nanos: bigint, unit: TimestampFormat): string {
+  if (unit === 'unix_nanos') return String(nanos);
   const divisor = UNIT_DIVISORS[unit] as bigint;
-  const magnitude = micros < 0n ? -micros : micros;
+  const magnitude = nanos < 0n ? -nanos : nanos;
   const fraction = magnitude % divisor;
-  const whole = `${micros < 0n ? '-' : ''}${magnitude / divisor}`;
+  const whole = `${nanos < 0n ? '-' : ''}${magnitude / divisor}`;
   if (fraction === 0n) return whole;
   return `${whole}.${String(fraction)
     .padStart(String(divisor).length - 1, '0')

@@ -233,6 +233,7 @@ export class JsonScanner implements SlotPacker {
       const place = this.#placeOf(index);
       slot.packer = this;
       slot.nulls = true;
+      slot.capacity = capacity;
       slot.present = memory.bytesAt(place.present, capacity);
       if (slot.kind === TEXT_KIND) {
         slot.offsets = memory.wordsAt(place.data, capacity + 1);
@@ -397,7 +398,7 @@ export class JsonScanner implements SlotPacker {
 function valueBytes(slot: Slot): number {
   if (slot.kind === FLOAT64_KIND) return 8;
   assert(slot.kind <= TIMESTAMP_KIND && slot.kind >= BOOLEAN_KIND, 'a column of fixed size');
-  return (WORD_COUNTS[slot.kind] as number) * 4;
+  return WORD_COUNTS[slot.layout] * 4;
 }
 
 function putLong(words: Int32Array, at: number, value: bigint): void {

@@ -4,19 +4,12 @@
  * A row may be written any number of times before the next one starts: the last write wins, so a
  * rejected row is simply overwritten. `present` holds ones except where `setNull` wrote.
  */
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import { constantColumn } from '../batch/constant-column.ts';
-import { bitmapBytes, setBit } from '../batch/column.ts';
-import type {
-  BooleanColumn,
-  Column,
-  DecimalColumn,
-  Float64Column,
-  Int32Column,
-  Int64Column,
-  TextColumn,
-} from '../batch/column.ts';
-import type { Field, SqlType } from '../batch/types.ts';
+import { bitAt, bitmapBytes, isValid, setBit } from '../batch/column.ts';
+import type { Column } from '../batch/column.ts';
+import { layoutOf } from '../batch/types.ts';
+import type { DecimalType, Field, Layout, ListType, SqlType, StructType } from '../batch/types.ts';
 import type { DecodeColumn } from './format.ts';
 
 export const BOOLEAN_KIND = 0;
@@ -27,21 +20,61 @@ export const DECIMAL_KIND = 4;
 export const TEXT_KIND = 5;
 export const TIMESTAMP_KIND = 6;
 export const STRUCT_KIND = 7;
+/** The kinds above are read by `json-values.ts`, the following by `json-typed.ts`. */
+export const SMALL_INT_KIND = 8;
+export const UNSIGNED_KIND = 9;
+export const FLOAT32_KIND = 10;
+export const BYTEA_KIND = 11;
+export const JSON_KIND = 12;
+export const DATE_KIND = 13;
+export const TIME_KIND = 14;
+/** Moments with a zone or rounded, and those in nanoseconds. */
+export const MOMENT_KIND = 15;
+export const INTERVAL_KIND = 16;
+export const LIST_KIND = 17;
 
 const KINDS: Readonly<Record<SqlType['tag'], number>> = {
   boolean: BOOLEAN_KIND,
+  int8: SMALL_INT_KIND,
+  int16: SMALL_INT_KIND,
+  uint8: SMALL_INT_KIND,
+  uint16: SMALL_INT_KIND,
   int32: INT32_KIND,
   int64: INT64_KIND,
-  interval: INT64_KIND,
+  uint32: UNSIGNED_KIND,
+  uint64: UNSIGNED_KIND,
+  float32: FLOAT32_KIND,
   float64: FLOAT64_KIND,
   decimal: DECIMAL_KIND,
   text: TEXT_KIND,
+  bytea: BYTEA_KIND,
+  json: JSON_KIND,
   timestamp: TIMESTAMP_KIND,
+  timestamptz: MOMENT_KIND,
+  timestamp_ns: MOMENT_KIND,
+  date: DATE_KIND,
+  time: TIME_KIND,
+  interval: INTERVAL_KIND,
+  list: LIST_KIND,
   struct: STRUCT_KIND,
 };
 
-/** Words of one value in `Slot.words`. */
-export const WORD_COUNTS = [1, 1, 2, 0, 4, 0, 2, 0];
+const kindOf = (type: SqlType): number =>
+  type.tag === 'timestamp' && type.precision !== undefined ? MOMENT_KIND : KINDS[type.tag];
+
+/** Words of one value in `Slot.words`, by layout. */
+export const WORD_COUNTS: Readonly<Record<Layout, number>> = {
+  boolean: 1,
+  int32: 1,
+  int64: 2,
+  timestamp: 2,
+  float64: 0,
+  decimal: 4,
+  interval: 4,
+  text: 0,
+  list: 0,
+  struct: 0,
+};
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -76,11 +109,14 @@ export class Slot {
   readonly path: string;
   readonly type: SqlType;
   readonly kind: number;
+  readonly layout: Layout;
   readonly nullable: boolean;
   readonly precision: number;
   readonly scale: number;
   readonly children: readonly Slot[];
   readonly names: SlotNames | null;
+  /** Lists: the elements of row r are rows [offsets[r], offsets[r + 1]) of this. */
+  readonly element: Slot | null;
   /** Numbers each row so that a second value of one row is noticed. */
   stamp = 0;
   nulls = false;
@@ -88,6 +124,8 @@ export class Slot {
   /** Booleans one word, int32 one, int64 and timestamps two, decimals four a value. */
   words: Int32Array = new Int32Array(0);
   floats: Float64Array = new Float64Array(0);
+  /** Rows there is room for. */
+  capacity = 0;
   /** Text of row r starts at offsets[r] of `heap`. */
   offsets: Int32Array = new Int32Array(1);
   heap: Uint8Array = NO_BYTES;
@@ -104,7 +142,8 @@ export class Slot {
     this.name = field.name;
     this.path = prefix + field.name;
     this.type = field.type;
-    this.kind = KINDS[field.type.tag];
+    this.kind = kindOf(field.type);
+    this.layout = layoutOf(field.type);
     this.nullable = field.nullable;
     this.precision = field.type.tag === 'decimal' ? field.type.precision : 0;
     this.scale = field.type.tag === 'decimal' ? field.type.scale : 0;
@@ -112,6 +151,10 @@ export class Slot {
     this.children =
       field.type.tag === 'struct' ? field.type.fields.map((child) => new Slot(child, path)) : [];
     this.names = field.type.tag === 'struct' ? new SlotNames(this.children) : null;
+    this.element =
+      field.type.tag === 'list'
+        ? new Slot({ name: '[]', type: field.type.element, nullable: true }, this.path)
+        : null;
     const literal = 'default' in field ? field.default : null;
     this.#fallback = literal === null ? null : constantColumn(field.type, literal, 1);
   }
@@ -122,23 +165,24 @@ export class Slot {
 
   /** Bytes of text that the default has. */
   get defaultBytes(): number {
-    return this.kind === TEXT_KIND && this.#fallback !== null
-      ? (this.#fallback as TextColumn).bytes.length
-      : 0;
+    return this.#fallback?.tag === 'text' ? this.#fallback.bytes.length : 0;
   }
 
   /** Fresh buffers for up to `capacity` rows of about `rowBytes`; those of the last batch were handed on. */
   start(capacity: number, rowBytes: number): void {
     this.nulls = false;
     this.present = NO_BYTES;
-    this.words = new Int32Array(capacity * (WORD_COUNTS[this.kind] as number));
-    if (this.kind === FLOAT64_KIND) this.floats = new Float64Array(capacity);
-    if (this.kind === TEXT_KIND) {
+    this.capacity = capacity;
+    this.words = new Int32Array(capacity * WORD_COUNTS[this.layout]);
+    if (this.layout === 'float64') this.floats = new Float64Array(capacity);
+    if (this.layout === 'text' || this.layout === 'list')
       this.offsets = new Int32Array(capacity + 1);
+    if (this.layout === 'text') {
       // Each row must find room for its whole length, so the last one needs more than it uses.
       this.heap = new Uint8Array(Math.ceil(capacity * this.textBytes * 1.1 + rowBytes * 2));
     }
     for (const child of this.children) child.start(capacity, rowBytes);
+    this.element?.start(capacity, rowBytes);
   }
 
   /** Room for `capacity` rows, keeping what there is. */
@@ -148,15 +192,16 @@ export class Slot {
       present.set(this.present);
       this.present = present;
     }
-    const words = new Int32Array(capacity * (WORD_COUNTS[this.kind] as number));
+    this.capacity = capacity;
+    const words = new Int32Array(capacity * WORD_COUNTS[this.layout]);
     words.set(this.words);
     this.words = words;
-    if (this.kind === FLOAT64_KIND) {
+    if (this.layout === 'float64') {
       const floats = new Float64Array(capacity);
       floats.set(this.floats);
       this.floats = floats;
     }
-    if (this.kind === TEXT_KIND) {
+    if (this.layout === 'text' || this.layout === 'list') {
       const offsets = new Int32Array(capacity + 1);
       offsets.set(this.offsets);
       this.offsets = offsets;
@@ -180,10 +225,11 @@ export class Slot {
     }
     this.present[row] = 0;
     // Equal rows have equal bytes: the slot may hold what a rejected row wrote.
-    if (this.kind === TEXT_KIND) this.offsets[row + 1] = this.offsets[row] as number;
-    else if (this.kind === FLOAT64_KIND) this.floats[row] = 0;
+    if (this.layout === 'text' || this.layout === 'list')
+      this.offsets[row + 1] = this.offsets[row] as number;
+    else if (this.layout === 'float64') this.floats[row] = 0;
     else {
-      const count = WORD_COUNTS[this.kind] as number;
+      const count = WORD_COUNTS[this.layout];
       for (let word = row * count; word < (row + 1) * count; word++) this.words[word] = 0;
     }
     for (const child of this.children) child.setNull(row, capacity);
@@ -199,51 +245,88 @@ export class Slot {
   setDefault(row: number): void {
     const column = this.#fallback;
     assert(column !== null, 'a default is declared');
-    switch (this.kind) {
-      case BOOLEAN_KIND:
-        this.words[row] = ((column as BooleanColumn).bits[0] as number) & 1;
-        break;
-      case INT32_KIND:
-        this.words[row] = (column as Int32Column).values[0] as number;
-        break;
-      case FLOAT64_KIND:
-        this.floats[row] = (column as Float64Column).values[0] as number;
-        break;
-      case TEXT_KIND: {
-        const { bytes } = column as TextColumn;
+    this.#copy(column, 0, row);
+  }
+
+  /** Writes a value of a column of this type. */
+  #copy(column: Column, from: number, row: number): void {
+    if (!isValid(column, from)) {
+      this.setNull(row, this.capacity);
+      return;
+    }
+    switch (column.tag) {
+      case 'boolean':
+        this.words[row] = bitAt(column.bits, from) ? 1 : 0;
+        return;
+      case 'int32':
+        this.words[row] = column.values[from] as number;
+        return;
+      case 'float64':
+        this.floats[row] = column.values[from] as number;
+        return;
+      case 'text': {
+        const source = column.offsets[from] as number;
+        const size = (column.offsets[from + 1] as number) - source;
         const start = this.offsets[row] as number;
-        if (this.heap.length - start < bytes.length) this.growHeap(row, bytes.length);
-        this.heap.set(bytes, start);
-        this.offsets[row + 1] = start + bytes.length;
-        break;
+        if (this.heap.length - start < size) this.growHeap(row, size);
+        this.heap.set(column.bytes.subarray(source, source + size), start);
+        this.offsets[row + 1] = start + size;
+        return;
       }
-      default: {
-        const { words } = column as Int64Column | DecimalColumn;
-        this.words.set(words, row * words.length);
+      case 'list': {
+        const element = this.element as Slot;
+        let at = this.offsets[row] as number;
+        const end = column.offsets[from + 1] as number;
+        for (let index = column.offsets[from] as number; index < end; index++) {
+          if (at === element.capacity) element.grow(element.capacity * 2);
+          element.clearNull(at);
+          element.#copy(column.child, index, at++);
+        }
+        this.offsets[row + 1] = at;
+        return;
       }
+      case 'struct':
+        this.children.forEach((child, index) =>
+          child.#copy(column.children[index] as Column, from, row),
+        );
+        return;
+      case 'int64':
+      case 'timestamp':
+      case 'decimal':
+      case 'interval': {
+        const width = WORD_COUNTS[this.layout];
+        const { words } = column;
+        this.words.set(words.subarray(from * width, (from + 1) * width), row * width);
+        return;
+      }
+      default:
+        unreachable(column);
     }
   }
 
   /** The first `rows` values as a column; the slot must be started again before it is used further. */
   finish(rows: number): Column {
-    const { type, packer } = this;
-    const common = {
-      length: rows,
-      validity: packer === null ? this.#validity(rows) : packer.packPresent(this, rows),
-    };
-    switch (type.tag) {
+    const { type, layout, packer } = this;
+    const validity = packer === null ? this.#validity(rows) : packer.packPresent(this, rows);
+    const common = { type, length: rows, validity };
+    switch (layout) {
       case 'boolean': {
         const bits = packer === null ? this.#booleans(rows) : packer.packBooleans(this, rows);
-        return { tag: 'boolean', type, ...common, bits };
+        return { tag: layout, ...common, bits };
       }
       case 'int32':
-        return { tag: 'int32', type, ...common, values: this.#words(rows) };
+        return { tag: layout, ...common, values: this.#words(rows) };
+      case 'int64':
+      case 'timestamp':
+        return { tag: layout, ...common, words: this.#words(rows * 2) };
       case 'float64': {
         const values = packer === null ? this.floats.subarray(0, rows) : this.floats.slice(0, rows);
-        return { tag: 'float64', type, ...common, values };
+        return { tag: layout, ...common, values };
       }
       case 'decimal':
-        return { tag: 'decimal', type, ...common, words: this.#words(rows * 4) };
+        return { tag: layout, ...common, type: type as DecimalType, words: this.#words(rows * 4) };
+      case 'interval':
+        return { tag: layout, ...common, words: this.#words(rows * 4) };
       case 'text': {
         const end = this.offsets[rows] as number;
         if (rows > 0) this.textBytes = end / rows;
@@ -254,19 +337,19 @@ export class Slot {
             : this.heap.subarray(0, end);
         const offsets =
           packer === null ? this.offsets.subarray(0, rows + 1) : this.offsets.slice(0, rows + 1);
-        return { tag: 'text', type, ...common, offsets, bytes };
+        return { tag: layout, ...common, offsets, bytes };
       }
-      case 'struct':
-        return {
-          tag: 'struct',
-          type,
-          ...common,
-          children: this.children.map((child) => child.finish(rows)),
-        };
-      default: {
-        const tag = type.tag === 'timestamp' ? 'timestamp' : 'int64';
-        return { tag, type, ...common, words: this.#words(rows * 2) };
+      case 'list': {
+        const offsets = this.offsets.subarray(0, rows + 1);
+        const child = (this.element as Slot).finish(offsets[rows] as number);
+        return { tag: layout, ...common, type: type as ListType, offsets, child };
       }
+      case 'struct': {
+        const children = this.children.map((child) => child.finish(rows));
+        return { tag: layout, ...common, type: type as StructType, children };
+      }
+      default:
+        return unreachable(layout);
     }
   }
 

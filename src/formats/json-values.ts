@@ -40,6 +40,7 @@ import {
 } from './json-slots.ts';
 import type { Slot, SlotNames } from './json-slots.ts';
 import { fail, readString, written } from './json-strings.ts';
+import { isWhole, readTyped } from './json-typed.ts';
 
 /** Why a row is rejected. */
 export type Fault = {
@@ -66,11 +67,12 @@ export class ValueReader {
   /** Faults of the row being read. */
   faults: Fault[] = [];
   readonly #timestampFormat: TimestampFormat | null;
-  #scratch = new Uint8Array(1024);
+  /** Holds the last string read. */
+  scratch: Uint8Array = new Uint8Array(1024);
   readonly #pair = { low: 0, high: 0 };
   readonly #quad = new Int32Array(4);
-  /** Rows the slots have room for. */
-  #capacity = 0;
+  /** Bytes of the row being read. */
+  rowBytes = 0;
   /** Marks the fields of one struct value, as rows mark columns. */
   #structStamp = 0;
 
@@ -78,10 +80,10 @@ export class ValueReader {
     this.#timestampFormat = timestampFormat;
   }
 
-  /** Called before each row: how long it may be and how many rows there is room for. */
-  start(rowBytes: number, capacity: number): void {
-    if (this.#scratch.length < rowBytes) this.#scratch = new Uint8Array(rowBytes * 2);
-    this.#capacity = capacity;
+  /** Called before each row: how long it may be. */
+  start(rowBytes: number): void {
+    if (this.scratch.length < rowBytes) this.scratch = new Uint8Array(rowBytes * 2);
+    this.rowBytes = rowBytes;
   }
 
   fault(code: ErrorCode, slot: Slot, message: string): void {
@@ -91,13 +93,14 @@ export class ValueReader {
   /** Reads the value at or after the space at `at` into row `row` of the slot; the position after it, or −1. */
   read(bytes: Uint8Array, at: number, slot: Slot, row: number): number {
     const start = skipSpace(bytes, at);
+    if (slot.kind > STRUCT_KIND) return readTyped(this, bytes, start, slot, row);
     const byte = bytes[start] as number;
     if (byte === DOUBLE_QUOTE) return this.#readQuoted(bytes, start, slot, row);
     if (byte === OPEN_BRACE && slot.kind === STRUCT_KIND)
       return this.#readStruct(bytes, start, slot, row);
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       const end = skipValue(bytes, start, 0);
-      if (end > 0) this.#mismatch(bytes, start, end, slot);
+      if (end > 0) this.mismatch(bytes, start, end, slot);
       return end;
     }
     if (byte === 45 || (byte >= 48 && byte <= 57)) {
@@ -107,9 +110,9 @@ export class ValueReader {
     }
     const end = skipLiteral(bytes, start);
     if (end < 0) return -1;
-    if (byte === 110) this.#setNull(slot, row);
+    if (byte === 110) this.setNull(slot, row);
     else if (slot.kind === BOOLEAN_KIND) slot.words[row] = byte === 116 ? 1 : 0;
-    else this.#mismatch(bytes, start, end, slot);
+    else this.mismatch(bytes, start, end, slot);
     return end;
   }
 
@@ -120,7 +123,7 @@ export class ValueReader {
       return;
     }
     // The rejected row is overwritten, but its text offsets must be sound until then.
-    slot.setNull(row, this.#capacity);
+    slot.setNull(row, slot.capacity);
     if (!slot.nullable)
       this.fault(
         'MISSING_REQUIRED',
@@ -129,8 +132,8 @@ export class ValueReader {
       );
   }
 
-  #setNull(slot: Slot, row: number): void {
-    slot.setNull(row, this.#capacity);
+  setNull(slot: Slot, row: number): void {
+    slot.setNull(row, slot.capacity);
     if (!slot.nullable)
       this.fault('NULL_VIOLATION', slot, `column ${slot.path} is NOT NULL and the row says null`);
   }
@@ -140,7 +143,7 @@ export class ValueReader {
     return to - from > EXCERPT_BYTES ? `${text}…` : text;
   }
 
-  #mismatch(bytes: Uint8Array, from: number, to: number, slot: Slot): void {
+  mismatch(bytes: Uint8Array, from: number, to: number, slot: Slot): void {
     this.fault(
       'TYPE_MISMATCH',
       slot,
@@ -148,7 +151,7 @@ export class ValueReader {
     );
   }
 
-  #outOfRange(bytes: Uint8Array, from: number, to: number, slot: Slot): void {
+  outOfRange(bytes: Uint8Array, from: number, to: number, slot: Slot): void {
     const text = this.#excerpt(bytes, from, to);
     this.fault(
       'NUMERIC_OUT_OF_RANGE',
@@ -164,20 +167,20 @@ export class ValueReader {
       if (end > 0) slot.offsets[row + 1] = written.end;
       return end;
     }
-    const end = readString(bytes, at + 1, this.#scratch, 0);
+    const end = readString(bytes, at + 1, this.scratch, 0);
     if (end < 0) return -1;
     const size = written.end;
     if (slot.kind === TIMESTAMP_KIND) this.#readTime(size, slot, row);
     else if (slot.kind === BOOLEAN_KIND || slot.kind === STRUCT_KIND)
-      this.#mismatch(bytes, at, end, slot);
-    else if (!isNumber(this.#scratch, size)) this.#mismatch(bytes, at, end, slot);
-    else this.#readNumber(this.#scratch, 0, size, slot, row, true);
+      this.mismatch(bytes, at, end, slot);
+    else if (!isNumber(this.scratch, size)) this.mismatch(bytes, at, end, slot);
+    else this.#readNumber(this.scratch, 0, size, slot, row, true);
     return end;
   }
 
   /** The text of `size` bytes in the scratch buffer as a timestamp. */
   #readTime(size: number, slot: Slot, row: number): void {
-    const scratch = this.#scratch;
+    const scratch = this.scratch;
     const pair = this.#pair;
     if (readTimestamp(scratch, 0, size, pair)) {
       slot.words[row * 2] = pair.low;
@@ -190,17 +193,17 @@ export class ValueReader {
     ) {
       this.#readNumber(scratch, 0, size, slot, row, true);
     } else {
-      this.#mismatch(scratch, 0, size, slot);
+      this.mismatch(scratch, 0, size, slot);
     }
   }
 
   /** Lets the fast reader recognise the minute of the timestamp in the scratch buffer. */
   #rememberMinute(size: number, slot: Slot): void {
     const pair = this.#pair;
-    if (size < 19 || !readTimestamp(this.#scratch, 0, 16, pair)) return;
+    if (size < 19 || !readTimestamp(this.scratch, 0, 16, pair)) return;
     // The fast reader reckons in doubles, which must stay exact: the years 1685 to 2254.
     if (pair.high < -0x1fff00 || pair.high > 0x1fff00) return;
-    slot.minuteText.set(this.#scratch.subarray(0, 16));
+    slot.minuteText.set(this.scratch.subarray(0, 16));
     slot.minuteSeconds = (pair.high * 4294967296 + (pair.low >>> 0)) / 1e6;
   }
 
@@ -221,21 +224,21 @@ export class ValueReader {
       case FLOAT64_KIND: {
         const value = Number(asciiText(bytes, from, to));
         slot.floats[row] = value;
-        if (!Number.isFinite(value)) this.#outOfRange(bytes, from, to, slot);
+        if (!Number.isFinite(value)) this.outOfRange(bytes, from, to, slot);
         return;
       }
       case DECIMAL_KIND: {
         const quad = this.#quad;
         const result = readDecimal(bytes, from, to, slot.precision, slot.scale, quad);
         if (result === true) slot.words.set(quad, row * 4);
-        else this.#outOfRange(bytes, from, to, slot);
+        else this.outOfRange(bytes, from, to, slot);
         return;
       }
       case TIMESTAMP_KIND:
         this.#readUnixTime(bytes, from, to, slot, row, quoted);
         return;
       default:
-        this.#mismatch(bytes, from, to, slot);
+        this.mismatch(bytes, from, to, slot);
     }
   }
 
@@ -244,9 +247,9 @@ export class ValueReader {
     let result = readInt64(bytes, from, to, pair);
     if (result === false) result = readWholeForm(bytes, from, to, this.#quad, pair);
     const isInt32 = slot.kind === INT32_KIND;
-    if (result === false) this.#mismatch(bytes, from, to, slot);
+    if (result === false) this.mismatch(bytes, from, to, slot);
     else if (result === 'range' || (isInt32 && pair.high !== pair.low >> 31))
-      this.#outOfRange(bytes, from, to, slot);
+      this.outOfRange(bytes, from, to, slot);
     else if (isInt32) slot.words[row] = pair.low;
     else {
       slot.words[row * 2] = pair.low;
@@ -262,10 +265,26 @@ export class ValueReader {
     row: number,
     quoted: boolean,
   ): void {
+    const pair = this.#pair;
+    if (!this.readUnit(bytes, from, to, slot, quoted, false, pair)) return;
+    slot.words[row * 2] = pair.low;
+    slot.words[row * 2 + 1] = pair.high;
+  }
+
+  /** A number of the declared unit as micros or nanos in `pair`; false after a fault. */
+  readUnit(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    slot: Slot,
+    quoted: boolean,
+    nanos: boolean,
+    pair: { low: number; high: number },
+  ): boolean {
     const format = this.#timestampFormat;
     if (format === null || format === 'rfc3339') {
       const text = this.#excerpt(bytes, from, to);
-      if (quoted) this.#mismatch(bytes, from, to, slot);
+      if (quoted) this.mismatch(bytes, from, to, slot);
       else {
         const units = TIMESTAMP_UNITS.join(', ');
         this.fault(
@@ -274,23 +293,24 @@ export class ValueReader {
           `${text} has no unit (column ${slot.path}): declare timestamp_format as one of ${units}`,
         );
       }
-      return;
+      return false;
     }
-    // Nanoseconds are cut to micros, the others are scaled up to them.
+    // Without need of them nanoseconds are cut to micros; the other units are scaled up.
     const quad = this.#quad;
-    const scale = UNIT_SCALES[format] ?? 0;
-    if (readDecimal(bytes, from, to, 38, scale, quad) !== true) {
-      this.#outOfRange(bytes, from, to, slot);
-      return;
+    const scale = (UNIT_SCALES[format] ?? -3) + (nanos ? 3 : 0);
+    if (readDecimal(bytes, from, to, 38, Math.max(0, scale), quad) !== true) {
+      this.outOfRange(bytes, from, to, slot);
+      return false;
     }
-    if (format === 'unix_nanos') divideByThousand(quad);
+    if (scale < 0) divideByThousand(quad);
     const sign = (quad[1] as number) >> 31;
     if (quad[2] !== sign || quad[3] !== sign) {
-      this.#outOfRange(bytes, from, to, slot);
-      return;
+      this.outOfRange(bytes, from, to, slot);
+      return false;
     }
-    slot.words[row * 2] = quad[0] as number;
-    slot.words[row * 2 + 1] = quad[1] as number;
+    pair.low = quad[0] as number;
+    pair.high = quad[1] as number;
+    return true;
   }
 
   #readStruct(bytes: Uint8Array, at: number, slot: Slot, row: number): number {
@@ -299,9 +319,9 @@ export class ValueReader {
     let position = skipSpace(bytes, at + 1);
     while (bytes[position] !== CLOSE_BRACE) {
       if (bytes[position] !== DOUBLE_QUOTE) return fail(position, 'a key in double quotes is due');
-      position = readString(bytes, position + 1, this.#scratch, 0);
+      position = readString(bytes, position + 1, this.scratch, 0);
       if (position < 0) return -1;
-      const child = names.find(nameDecoder.decode(this.#scratch.subarray(0, written.end)));
+      const child = names.find(nameDecoder.decode(this.scratch.subarray(0, written.end)));
       position = skipSpace(bytes, position);
       if (bytes[position] !== COLON) return fail(position, 'a colon is due after a key');
       position++;
@@ -335,12 +355,12 @@ export class ValueReader {
 }
 
 /** Whether the first `size` bytes are exactly one number as JSON writes it; a `+` is not. */
-function isNumber(bytes: Uint8Array, size: number): boolean {
+export function isNumber(bytes: Uint8Array, size: number): boolean {
   bytes[size] = 10;
   return skipNumber(bytes, 0) === size;
 }
 
-function asciiText(bytes: Uint8Array, from: number, to: number): string {
+export function asciiText(bytes: Uint8Array, from: number, to: number): string {
   let text = '';
   for (let at = from; at < to; at++) text += String.fromCharCode(bytes[at] as number);
   return text;
@@ -354,14 +374,7 @@ function readWholeForm(
   quad: Int32Array,
   pair: { low: number; high: number },
 ): true | false | 'range' {
-  const text = asciiText(bytes, from, to);
-  const parts = /^-?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text);
-  if (parts === null) return false;
-  const fraction = (parts[2] ?? '').replace(/0+$/, '');
-  const digits = (parts[1] as string) + fraction;
-  const exponent = Number(parts[3] ?? 0) - fraction.length;
-  const trailing = digits.length - digits.replace(/0+$/, '').length;
-  if (/[1-9]/.test(digits) && exponent + trailing < 0) return false;
+  if (!isWhole(asciiText(bytes, from, to))) return false;
   if (readDecimal(bytes, from, to, 38, 0, quad) !== true) return 'range';
   const sign = (quad[1] as number) >> 31;
   if (quad[2] !== sign || quad[3] !== sign) return 'range';

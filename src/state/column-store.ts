@@ -18,8 +18,16 @@ import {
   type Column,
   type StructColumn,
 } from '../batch/column.ts';
-import type { SqlType } from '../batch/types.ts';
+import { compareIntervals } from '../batch/interval.ts';
+import {
+  layoutOf,
+  type DecimalType,
+  type ListType,
+  type SqlType,
+  type StructType,
+} from '../batch/types.ts';
 import { grown, Presence, wider } from './growth.ts';
+import { ListStore } from './list-store.ts';
 import { TextStore } from './text-store.ts';
 
 export interface ColumnStore {
@@ -36,34 +44,38 @@ export interface ColumnStore {
 }
 
 export function makeColumnStore(type: SqlType): ColumnStore {
-  switch (type.tag) {
+  const layout = layoutOf(type);
+  switch (layout) {
     case 'int32':
       return new WordStore(type, 1);
     case 'int64':
     case 'timestamp':
-    case 'interval':
       return new WordStore(type, 2);
     case 'decimal':
       return new WordStore(type, 4);
+    case 'interval':
+      return new IntervalStore(type, 4);
     case 'float64':
       return new FloatStore(type);
     case 'boolean':
       return new BooleanStore(type);
     case 'text':
       return new TextStore(type);
+    case 'list':
+      return new ListStore(type as ListType);
     case 'struct':
-      return new StructStore(type);
+      return new StructStore(type as StructType);
     default:
-      return unreachable(type);
+      return unreachable(layout);
   }
 }
 
-/** Integers, timestamps and decimals: `width` 32-bit words a value. */
+/** Integers, timestamps, decimals and intervals: `width` 32-bit words a value. */
 class WordStore implements ColumnStore {
   readonly type: SqlType;
   readonly #width: number;
-  readonly #presence = new Presence();
-  #words = new Int32Array(0);
+  protected readonly presence = new Presence();
+  protected words = new Int32Array(0);
   length = 0;
 
   constructor(type: SqlType, width: number) {
@@ -73,31 +85,31 @@ class WordStore implements ColumnStore {
 
   append(column: Column, row: number): void {
     const need = (this.length + 1) * this.#width;
-    if (need > this.#words.length)
-      this.#words = wider(Int32Array, this.#words, grown(this.#words.length, need));
+    if (need > this.words.length)
+      this.words = wider(Int32Array, this.words, grown(this.words.length, need));
     this.set(this.length++, column, row);
   }
 
   set(index: number, column: Column, row: number): void {
     const present = isValid(column, row);
-    this.#presence.mark(index, present);
+    this.presence.mark(index, present);
     const words = wordsOf(column);
     const width = this.#width;
     for (let word = 0; word < width; word++) {
-      this.#words[index * width + word] = present ? (words[row * width + word] as number) : 0;
+      this.words[index * width + word] = present ? (words[row * width + word] as number) : 0;
     }
   }
 
   equals(index: number, column: Column, row: number): boolean {
     const present = column.validity === null || bitAt(column.validity, row);
-    if (this.#presence.has(index) !== present) return false;
+    if (this.presence.has(index) !== present) return false;
     if (!present) return true;
     const words = wordsOf(column);
     const width = this.#width;
     const here = index * width;
     const there = row * width;
     for (let word = 0; word < width; word++) {
-      if (this.#words[here + word] !== words[there + word]) return false;
+      if (this.words[here + word] !== words[there + word]) return false;
     }
     return true;
   }
@@ -108,26 +120,46 @@ class WordStore implements ColumnStore {
     for (let at = 0; at < indices.length; at++) {
       const from = (indices[at] as number) * width;
       for (let word = 0; word < width; word++)
-        words[at * width + word] = this.#words[from + word] as number;
+        words[at * width + word] = this.words[from + word] as number;
     }
     const length = indices.length;
-    const validity = this.#presence.gather(indices);
-    const type = this.type;
-    if (type.tag === 'int32') return { tag: 'int32', type, length, validity, values: words };
-    if (type.tag === 'decimal') return { tag: 'decimal', type, length, validity, words };
-    return { tag: type.tag === 'timestamp' ? 'timestamp' : 'int64', type, length, validity, words };
+    const validity = this.presence.gather(indices);
+    const common = { type: this.type, length, validity };
+    const layout = layoutOf(this.type);
+    if (layout === 'int32') return { tag: layout, ...common, values: words };
+    if (layout === 'decimal')
+      return { tag: layout, ...common, type: this.type as DecimalType, words };
+    assert(
+      layout === 'int64' || layout === 'timestamp' || layout === 'interval',
+      'a type of words',
+    );
+    return { tag: layout, ...common, words };
   }
 
   bytes(): number {
-    return this.#words.byteLength + this.#presence.bytes();
+    return this.words.byteLength + this.presence.bytes();
   }
 }
 
 function wordsOf(column: Column): Int32Array {
-  if (column.tag === 'int64' || column.tag === 'timestamp' || column.tag === 'decimal')
-    return column.words;
-  assert(column.tag === 'int32', `a store of integers got a ${column.tag} column`);
-  return column.values;
+  if (column.tag === 'int32') return column.values;
+  assert(
+    column.tag === 'int64' ||
+      column.tag === 'timestamp' ||
+      column.tag === 'decimal' ||
+      column.tag === 'interval',
+    `a store of integers got a ${column.tag} column`,
+  );
+  return column.words;
+}
+
+/** Intervals are equal by their length, not by their words. */
+class IntervalStore extends WordStore {
+  override equals(index: number, column: Column, row: number): boolean {
+    const present = isValid(column, row);
+    if (this.presence.has(index) !== present) return false;
+    return !present || compareIntervals(this.words, index * 4, wordsOf(column), row * 4) === 0;
+  }
 }
 
 class FloatStore implements ColumnStore {
@@ -223,12 +255,12 @@ class BooleanStore implements ColumnStore {
 }
 
 class StructStore implements ColumnStore {
-  readonly type: SqlType & { tag: 'struct' };
+  readonly type: StructType;
   readonly #presence = new Presence();
   readonly #children: ColumnStore[];
   length = 0;
 
-  constructor(type: SqlType & { tag: 'struct' }) {
+  constructor(type: StructType) {
     this.type = type;
     this.#children = type.fields.map((field) => makeColumnStore(field.type));
   }

@@ -9,7 +9,7 @@ import { assert } from '../base/assert.ts';
 import { mix32 } from '../base/hash.ts';
 import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
 import { gatherWords } from '../batch/index-run.ts';
-import type { SqlType } from '../batch/types.ts';
+import { layoutOf, type DecimalType, type Layout, type SqlType } from '../batch/types.ts';
 import { grown, wider } from './growth.ts';
 import { isCrowded, SLOTS_MIN, type KeyTable } from './key-table.ts';
 import { StoredTable } from './stored-table.ts';
@@ -26,7 +26,8 @@ type Part = {
   table: KeyTable | null;
 };
 
-const WIDTHS: Readonly<Record<string, number>> = {
+/** Words of the layouts that are their own words. */
+const WIDTHS: Readonly<Partial<Record<Layout, number>>> = {
   boolean: 1,
   int32: 1,
   int64: 2,
@@ -50,11 +51,11 @@ export class CompositeTable implements KeyTable {
   constructor(types: readonly SqlType[]) {
     let at = 0;
     this.#parts = types.map((type) => {
-      const width = WIDTHS[type.tag];
+      const width = WIDTHS[layoutOf(type)];
       const table =
         width !== undefined
           ? null
-          : type.tag === 'text'
+          : layoutOf(type) === 'text'
             ? new TextTable(type)
             : new StoredTable(type);
       const part: Part = { type, at, width: width ?? 1, table };
@@ -251,22 +252,23 @@ function decodeFixed(
   at: number,
   width: number,
 ): Column {
-  const own = WIDTHS[type.tag] as number;
+  const own = WIDTHS[layoutOf(type)] as number;
   const values = new Int32Array(length * own);
   for (let row = 0; row < length; row++)
     for (let word = 0; word < own; word++)
       values[row * own + word] = words[row * width + at + word] as number;
   const common = { type, length, validity: null };
-  switch (type.tag) {
+  const layout = layoutOf(type);
+  switch (layout) {
     case 'int32':
       return { tag: 'int32', ...common, values };
     case 'int64':
     case 'timestamp':
-      return { tag: type.tag, ...common, words: values };
+      return { tag: layout, ...common, words: values };
     case 'float64':
       return { tag: 'float64', ...common, values: new Float64Array(values.buffer) };
     case 'decimal':
-      return { tag: 'decimal', ...common, type, words: values };
+      return { tag: 'decimal', ...common, type: type as DecimalType, words: values };
     default: {
       const bits = new Uint8Array(bitmapBytes(length));
       for (let row = 0; row < length; row++) if (values[row] === 1) setBit(bits, row);

@@ -8,10 +8,10 @@
  * a new index instead, which keeps probing free of tombstones.
  * Failure: none.
  */
-import { assert } from '../base/assert.ts';
+import { assert, unreachable } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
 import { hashRows } from '../batch/row-hash.ts';
-import type { SqlType } from '../batch/types.ts';
+import { layoutOf, type SqlType } from '../batch/types.ts';
 import { CompositeTable } from './composite-table.ts';
 import type { KeyTable } from './key-table.ts';
 import { PairTable } from './pair-table.ts';
@@ -21,19 +21,24 @@ import { TextTable } from './text-table.ts';
 function makeTable(types: readonly SqlType[]): KeyTable {
   const [first] = types;
   if (types.length !== 1 || first === undefined) return new CompositeTable(types);
-  switch (first.tag) {
+  const layout = layoutOf(first);
+  switch (layout) {
     case 'int32':
     case 'int64':
     case 'timestamp':
-      return new PairTable(first, first.tag);
+      return new PairTable(first, layout);
     case 'text':
       return new TextTable(first);
     case 'boolean':
     case 'float64':
     case 'decimal':
       return new CompositeTable(types);
-    default:
+    case 'interval':
+    case 'list':
+    case 'struct':
       return new StoredTable(first);
+    default:
+      return unreachable(layout);
   }
 }
 

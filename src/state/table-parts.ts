@@ -3,6 +3,7 @@
  *
  * Invariants: the parts together are the table; what was removed or dropped stands in the first. Failure: none.
  */
+import { unreachable } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
 import { sliceColumn } from '../batch/take.ts';
 import type { StateTable } from './state-table.ts';
@@ -42,10 +43,18 @@ export function columnBytes(column: Column, rows: number): number {
     case 'float64':
       return rows * 8;
     case 'decimal':
+    case 'interval':
       return rows * 16;
     case 'text':
       return rows * 4 + (column.offsets[rows] ?? 0) - (column.offsets[0] ?? 0);
+    case 'list': {
+      const start = column.offsets[0] ?? 0;
+      const end = column.offsets[rows] ?? start;
+      return rows * 4 + columnBytes(sliceColumn(column.child, start, end), end - start);
+    }
     case 'struct':
       return column.children.reduce((sum, child) => sum + columnBytes(child, rows), 0);
+    default:
+      return unreachable(column);
   }
 }

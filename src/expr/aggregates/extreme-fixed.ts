@@ -1,5 +1,5 @@
 /**
- * min and max of values of fixed width: BOOLEAN, INT, BIGINT, TIMESTAMP, INTERVAL, DECIMAL, DOUBLE.
+ * min and max of values of fixed width: BOOLEAN, numbers, dates, times, moments and intervals.
  *
  * Order is that of comparisons: NaN is the largest DOUBLE. Not invertible. State: the value, NULL for
  * an empty group. A value is kept as 1, 2 or 4 words; a DOUBLE as the bits of a Float64Array.
@@ -8,11 +8,13 @@ import { assert } from '../../base/assert.ts';
 import type { Column, Int64Column } from '../../batch/column.ts';
 import { bitAt, bitmapBytes, setBit } from '../../batch/column.ts';
 import { gatherWords } from '../../batch/index-run.ts';
+import { compareIntervals } from '../../batch/interval.ts';
+import { layoutOf } from '../../batch/types.ts';
 import type { SqlType } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import type { DecimalType } from '../functions/arithmetic-decimal.ts';
 import { makeDecimal, makeInt64 } from '../vector.ts';
-import { compareDecimal, compareInt64 } from '../wide.ts';
+import { compareDecimal, compareInt64, compareUint64 } from '../wide.ts';
 import { grownBytes, grownFloat64, grownInt32, presentGroups } from './group-arrays.ts';
 
 type Compare = (
@@ -38,14 +40,26 @@ function wordsOf(column: Column, rows: number): Int32Array {
     case 'int64':
     case 'timestamp':
     case 'decimal':
+    case 'interval':
       return column.words;
     default:
       assert(false, 'a type of fixed-width words');
   }
 }
 
-const widthOf = (type: SqlType): 1 | 2 | 4 =>
-  type.tag === 'boolean' || type.tag === 'int32' ? 1 : type.tag === 'decimal' ? 4 : 2;
+function widthOf(type: SqlType): 1 | 2 | 4 {
+  const layout = layoutOf(type);
+  if (layout === 'boolean' || layout === 'int32') return 1;
+  return layout === 'decimal' || layout === 'interval' ? 4 : 2;
+}
+
+function comparisonOf(type: SqlType): Compare {
+  if (type.tag === 'uint64') return compareUint64;
+  if (type.tag === 'interval')
+    return (left, at, right, other) => compareIntervals(left, at * 4, right, other * 4);
+  const width = widthOf(type);
+  return width === 1 ? compareInt32 : width === 2 ? compareInt64 : compareDecimal;
+}
 
 export class WordExtremeAccumulator implements Accumulator {
   readonly stateTypes: readonly SqlType[];
@@ -63,8 +77,7 @@ export class WordExtremeAccumulator implements Accumulator {
     this.stateTypes = [type];
     this.#direction = largest ? 1 : -1;
     this.#width = widthOf(type);
-    this.#compare =
-      this.#width === 1 ? compareInt32 : this.#width === 2 ? compareInt64 : compareDecimal;
+    this.#compare = comparisonOf(type);
   }
 
   resize(count: number): void {
@@ -82,7 +95,7 @@ export class WordExtremeAccumulator implements Accumulator {
   ): void {
     assert(retract === null, 'min and max take nothing back');
     const column = args[0] as Column;
-    if (this.#width === 2) {
+    if (this.#width === 2 && this.#type.tag !== 'uint64') {
       this.#updatePairs(groups, rows, column as Int64Column);
       return;
     }
@@ -146,7 +159,8 @@ export class WordExtremeAccumulator implements Accumulator {
     if (type.tag === 'decimal')
       return { ...makeDecimal(length, type as DecimalType), words, validity };
     if (width === 2) return { ...makeInt64(length, type), words, validity };
-    if (type.tag === 'int32') return { tag: 'int32', type, length, validity, values: words };
+    if (type.tag === 'interval') return { tag: 'interval', type, length, validity, words };
+    if (layoutOf(type) === 'int32') return { tag: 'int32', type, length, validity, values: words };
     const bits = new Uint8Array(bitmapBytes(length));
     for (let row = 0; row < length; row++) if (words[row] === 1) setBit(bits, row);
     return { tag: 'boolean', type, length, validity, bits };
@@ -158,14 +172,17 @@ export class WordExtremeAccumulator implements Accumulator {
 }
 
 export class FloatExtremeAccumulator implements Accumulator {
-  readonly stateTypes: readonly SqlType[] = [{ tag: 'float64' }];
+  readonly stateTypes: readonly SqlType[];
   readonly invertible = false;
+  readonly #type: SqlType;
   readonly #largest: boolean;
   #values: Float64Array = new Float64Array(0);
   #filled: Uint8Array = new Uint8Array(0);
   #size = 0;
 
-  constructor(largest: boolean) {
+  constructor(type: SqlType, largest: boolean) {
+    this.#type = type;
+    this.stateTypes = [type];
     this.#largest = largest;
   }
 
@@ -216,7 +233,7 @@ export class FloatExtremeAccumulator implements Accumulator {
     for (let row = 0; row < groups.length; row++)
       values[row] = this.#values[groups[row] as number] as number;
     const validity = presentGroups(groups, (group) => this.#filled[group] !== 1);
-    return { tag: 'float64', type: { tag: 'float64' }, length: groups.length, validity, values };
+    return { tag: 'float64', type: this.#type, length: groups.length, validity, values };
   }
 
   bytes(): number {

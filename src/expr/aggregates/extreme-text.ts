@@ -1,9 +1,8 @@
-/** min and max of TEXT by code point order. Not invertible. State: the value, NULL for an empty group. */
+/** min and max of TEXT by code point order, and of BYTEA and JSON by their bytes. Not invertible. State: the value, NULL for an empty group. */
 import { assert } from '../../base/assert.ts';
 import type { Column, TextColumn } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
-import { TEXT } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import { TextSink, compareBytes } from '../text-sink.ts';
 import { presentGroups } from './group-arrays.ts';
@@ -12,14 +11,15 @@ import { presentGroups } from './group-arrays.ts';
 const ENTRY_BYTES = 96;
 
 export class TextExtremeAccumulator implements Accumulator {
-  readonly stateTypes: readonly SqlType[] = [TEXT];
+  readonly stateTypes: readonly SqlType[];
   readonly invertible = false;
   readonly #direction: 1 | -1;
   /** The best text of each group as bytes of its own; null = empty group. */
   readonly #best: (Uint8Array | null)[] = [];
   #textBytes = 0;
 
-  constructor(largest: boolean) {
+  constructor(type: SqlType, largest: boolean) {
+    this.stateTypes = [type];
     this.#direction = largest ? 1 : -1;
   }
 
@@ -67,7 +67,8 @@ export class TextExtremeAccumulator implements Accumulator {
       if (best !== null) sink.append(best, 0, best.length);
       sink.endRow();
     }
-    return sink.finish(presentGroups(groups, (group) => this.#best[group] === null));
+    const texts = sink.finish(presentGroups(groups, (group) => this.#best[group] === null));
+    return { ...texts, type: this.stateTypes[0] as SqlType };
   }
 
   bytes(): number {

@@ -1,6 +1,7 @@
 /** Casts to DECIMAL(p, s): surplus digits are rounded half away from zero, too many whole digits fail the row. */
 import type { Column, DecimalColumn } from '../../batch/column.ts';
 import { readDecimal as readDecimalText } from '../../batch/decimal-text.ts';
+import { float32Digits } from '../../batch/float-text.ts';
 import { typeName } from '../../batch/types.ts';
 import type { Casting } from '../cast.ts';
 import type { DecimalType } from '../functions/arithmetic-decimal.ts';
@@ -16,6 +17,7 @@ import {
   powerOfTen,
   readDecimal,
   readInt64,
+  readUint64,
   writeDecimal,
   writeSafeDecimal,
 } from '../wide.ts';
@@ -61,12 +63,14 @@ function rescale(
 
 /** The unscaled value as a double; unsafe when that is not exact. */
 function approximate(column: Column, row: number): number {
+  if (column.type.tag === 'uint64') return NaN;
   if (column.tag === 'int32') return column.values[row] as number;
   if (column.tag === 'decimal') return decimalAsNumber(column.words, row);
   return column.tag === 'int64' ? int64AsNumber(column.words, row) : NaN;
 }
 
 function exactly(column: Column, row: number): bigint {
+  if (column.type.tag === 'uint64' && column.tag === 'int64') return readUint64(column.words, row);
   if (column.tag === 'int32') return BigInt(column.values[row] as number);
   if (column.tag === 'decimal') return readDecimal(column.words, row);
   return column.tag === 'int64' ? readInt64(column.words, row) : 0n;
@@ -94,7 +98,8 @@ function parse(
       );
     } else {
       const value = column.values[row] as number;
-      const bytes = encodeText(String(value));
+      const single = column.type.tag === 'float32';
+      const bytes = encodeText(single ? float32Digits(value) : String(value));
       read = Number.isFinite(value)
         ? readDecimalText(bytes, 0, bytes.length, type.precision, type.scale, target)
         : 'range';

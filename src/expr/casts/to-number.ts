@@ -1,4 +1,4 @@
-/** Casts to INT, BIGINT and DOUBLE. */
+/** Casts to the whole-number types, FLOAT and DOUBLE. */
 import type {
   Column,
   Float64Column,
@@ -7,9 +7,12 @@ import type {
   TextColumn,
 } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
+import { readDecimal as readDecimalText } from '../../batch/decimal-text.ts';
 import type { Pair } from '../../batch/int-text.ts';
 import { readInt64 as readInt64Text } from '../../batch/int-text.ts';
-import { INT64, typeName } from '../../batch/types.ts';
+import { INTEGERS, INT64, isIntegerTag, typeName } from '../../batch/types.ts';
+import type { SqlType } from '../../batch/types.ts';
+import { assert } from '../../base/assert.ts';
 import type { Casting } from '../cast.ts';
 import { roundHalfEven } from '../functions/math.ts';
 import { decodeBytes } from '../text-sink.ts';
@@ -25,6 +28,8 @@ import {
   ratioToNumber,
   readDecimal,
   readInt64,
+  readUint64,
+  uint64AsNumber,
   writeInt64,
   writeSafeInt64,
 } from '../wide.ts';
@@ -32,8 +37,16 @@ import { quoted, range, trimText } from './trimmed.ts';
 
 const pair: Pair = { low: 0, high: 0 };
 
-/** Every source as int64 words; toInt32 narrows them. */
-export function toInt64(column: Column, casting: Casting): Int64Column {
+/** A whole number of any type; the target is in `casting`. */
+export function toInteger(column: Column, casting: Casting): Int32Column | Int64Column {
+  const { type } = casting;
+  if (type.tag === 'int64' && column.type.tag !== 'uint64') return toInt64(column, casting);
+  if (type.tag === 'uint64' || column.type.tag === 'uint64') return toUnsigned(column, casting);
+  return narrow(toInt64(column, casting), casting);
+}
+
+/** Every source but BIGINT UNSIGNED as int64 words. */
+function toInt64(column: Column, casting: Casting): Int64Column {
   const { outcome, fail, type } = casting;
   const { length } = column;
   const result = makeInt64(length, INT64);
@@ -58,12 +71,7 @@ export function toInt64(column: Column, casting: Casting): Int64Column {
         if (isSafe(value)) writeSafeInt64(words, row, value);
         else if (Number.isFinite(value) && fitsInt64(BigInt(value)))
           writeInt64(words, row, BigInt(value));
-        else if (outcome.has(row))
-          fail(
-            row,
-            'NUMERIC_OUT_OF_RANGE',
-            () => `${column.values[row]} is out of range for ${typeName(type)}`,
-          );
+        else if (outcome.has(row)) outOfRange(fail, row, String(column.values[row]), type);
       }
       break;
     case 'decimal': {
@@ -73,12 +81,7 @@ export function toInt64(column: Column, casting: Casting): Int64Column {
         const value = divideHalfUp(unscaled, unit);
         if (fitsInt64(value)) writeInt64(words, row, value);
         else if (outcome.has(row))
-          fail(
-            row,
-            'NUMERIC_OUT_OF_RANGE',
-            () =>
-              `${placePoint(unscaled, column.type.scale)} is out of range for ${typeName(type)}`,
-          );
+          outOfRange(fail, row, placePoint(unscaled, column.type.scale), type);
       }
       break;
     }
@@ -90,6 +93,10 @@ export function toInt64(column: Column, casting: Casting): Int64Column {
   }
   result.validity = outcome.validity;
   return result;
+}
+
+function outOfRange(fail: Casting['fail'], row: number, value: string, type: SqlType): void {
+  fail(row, 'NUMERIC_OUT_OF_RANGE', () => `${value} is out of range for ${typeName(type)}`);
 }
 
 function parseIntegers(
@@ -104,32 +111,87 @@ function parseIntegers(
     if (read === true) {
       words[2 * row] = pair.low;
       words[2 * row + 1] = pair.high;
-    } else if (read === 'range')
-      fail(
-        row,
-        'NUMERIC_OUT_OF_RANGE',
-        () => `${quoted(column, row)} is out of range for ${typeName(type)}`,
-      );
+    } else if (read === 'range') outOfRange(fail, row, quoted(column, row), type);
     else fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no ${typeName(type)}`);
   }
 }
 
-export function toInt32(column: Column, casting: Casting): Int32Column {
-  const wide = toInt64(column, casting);
-  const result = makeInt32(column.length);
-  for (let row = 0; row < column.length; row++) {
-    const low = wide.words[2 * row] as number;
-    result.values[row] = low;
-    if (wide.words[2 * row + 1] !== low >> 31 && casting.outcome.has(row)) {
-      casting.fail(
-        row,
-        'NUMERIC_OUT_OF_RANGE',
-        () => `${readInt64(wide.words, row)} is out of range for INT`,
-      );
-    }
+/** int64 words within the bounds of a type below 64 bits. */
+function narrow(wide: Int64Column, casting: Casting): Int32Column | Int64Column {
+  const { type, outcome } = casting;
+  const { length } = wide;
+  assert(isIntegerTag(type.tag), 'a whole-number type');
+  const min = Number(INTEGERS[type.tag].min);
+  const max = Number(INTEGERS[type.tag].max);
+  const isWord = type.tag !== 'uint32';
+  const result = isWord ? { ...makeInt32(length), type } : makeInt64(length, type);
+  for (let row = 0; row < length; row++) {
+    const value = int64AsNumber(wide.words, row);
+    if (result.tag === 'int32') result.values[row] = value;
+    else writeSafeInt64(result.words, row, value);
+    if ((value < min || value > max) && outcome.has(row))
+      outOfRange(casting.fail, row, String(readInt64(wide.words, row)), type);
   }
-  result.validity = casting.outcome.validity;
+  result.validity = outcome.validity;
   return result;
+}
+
+/** From or to BIGINT UNSIGNED. */
+function toUnsigned(column: Column, casting: Casting): Int32Column | Int64Column {
+  const { type, outcome, fail } = casting;
+  const { length } = column;
+  if (column.type.tag === 'uint64' && column.tag === 'int64') {
+    const { words } = column;
+    for (let row = 0; row < length; row++) {
+      if ((words[2 * row + 1] as number) < 0 && outcome.has(row))
+        outOfRange(fail, row, String(readUint64(words, row)), type);
+    }
+    if (type.tag !== 'int64') return narrow(column, casting);
+    return { ...column, type, validity: outcome.validity };
+  }
+  if (column.tag === 'int32' || column.tag === 'int64' || column.tag === 'boolean') {
+    const wide = toInt64(column, casting);
+    for (let row = 0; row < length; row++) {
+      if ((wide.words[2 * row + 1] as number) < 0 && outcome.has(row))
+        outOfRange(fail, row, String(readInt64(wide.words, row)), type);
+    }
+    return { ...wide, type, validity: outcome.validity };
+  }
+  const result = makeInt64(length, type);
+  for (let row = 0; row < length; row++) {
+    if (!outcome.has(row)) continue;
+    const value = exactInteger(column, row, casting);
+    if (value === null) continue;
+    if (value < 0n || value > INTEGERS.uint64.max) outOfRange(fail, row, String(value), type);
+    else writeInt64(result.words, row, value);
+  }
+  result.validity = outcome.validity;
+  return result;
+}
+
+const quad = new Int32Array(4);
+
+/** A DOUBLE, DECIMAL or text as a whole number; null after a failure. */
+function exactInteger(column: Column, row: number, { type, fail }: Casting): bigint | null {
+  if (column.tag === 'float64') {
+    const value = roundHalfEven(column.values[row] as number);
+    if (Number.isFinite(value)) return BigInt(value);
+    outOfRange(fail, row, String(value), type);
+    return null;
+  }
+  if (column.tag === 'decimal')
+    return divideHalfUp(readDecimal(column.words, row), powerOfTen(column.type.scale));
+  assert(column.tag === 'text', 'a source of whole numbers');
+  trimText(column, row);
+  const { bytes } = column;
+  if (readInt64Text(bytes, range.from, range.to, pair) === false) {
+    fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no ${typeName(type)}`);
+    return null;
+  }
+  if (readDecimalText(bytes, range.from, range.to, 38, 0, quad) === true)
+    return readDecimal(quad, 0);
+  outOfRange(fail, row, quoted(column, row), type);
+  return null;
 }
 
 /** The nearest double of each value; beyond ±2^53 that may be another number, as in any database. */
@@ -141,8 +203,13 @@ export function toFloat64(column: Column, casting: Casting): Float64Column {
     case 'int32':
       for (let row = 0; row < length; row++) values[row] = column.values[row] as number;
       break;
-    case 'int64':
-      for (let row = 0; row < length; row++) values[row] = int64AsNumber(column.words, row);
+    case 'int64': {
+      const read = column.type.tag === 'uint64' ? uint64AsNumber : int64AsNumber;
+      for (let row = 0; row < length; row++) values[row] = read(column.words, row);
+      break;
+    }
+    case 'float64':
+      values.set(column.values.subarray(0, length));
       break;
     case 'decimal': {
       const { scale } = column.type;
@@ -166,6 +233,20 @@ export function toFloat64(column: Column, casting: Casting): Float64Column {
   return result;
 }
 
+/** The nearest 32-bit number of each value; a finite value beyond them fails. */
+export function toFloat32(column: Column, casting: Casting): Float64Column {
+  const wide = toFloat64(column, casting);
+  const { values, length } = wide;
+  for (let row = 0; row < length; row++) {
+    const value = values[row] as number;
+    const single = Math.fround(value);
+    values[row] = single;
+    if (!Number.isFinite(single) && Number.isFinite(value) && casting.outcome.has(row))
+      outOfRange(casting.fail, row, String(value), casting.type);
+  }
+  return { ...wide, type: casting.type, validity: casting.outcome.validity };
+}
+
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['nan', NaN],
@@ -177,7 +258,11 @@ const SPECIAL: ReadonlyMap<string, number> = new Map([
   ['-inf', -Infinity],
 ]);
 
-function parseFloats(column: TextColumn, { outcome, fail }: Casting, values: Float64Array): void {
+function parseFloats(
+  column: TextColumn,
+  { outcome, fail, type }: Casting,
+  values: Float64Array,
+): void {
   for (let row = 0; row < column.length; row++) {
     if (!outcome.has(row)) continue;
     trimText(column, row);
@@ -185,17 +270,12 @@ function parseFloats(column: TextColumn, { outcome, fail }: Casting, values: Flo
     if (NUMBER.test(text)) {
       const value = Number(text);
       values[row] = value;
-      if (!Number.isFinite(value))
-        fail(
-          row,
-          'NUMERIC_OUT_OF_RANGE',
-          () => `${quoted(column, row)} is out of range for DOUBLE`,
-        );
+      if (!Number.isFinite(value)) outOfRange(fail, row, quoted(column, row), type);
       continue;
     }
     const special = SPECIAL.get(text.toLowerCase());
     if (special === undefined)
-      fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no DOUBLE`);
+      fail(row, 'INVALID_CAST', () => `${quoted(column, row)} is no ${typeName(type)}`);
     else values[row] = special;
   }
 }

@@ -4,10 +4,12 @@
  * A moment is split into a day number and the microseconds of that day, both exact doubles for every
  * int64; BigInt is used only outside ±2^53 microseconds (the years 1684 to 2255).
  */
-import type { Int64Column, TextColumn } from '../../batch/column.ts';
+import type { Column, Int64Column, IntervalColumn, TextColumn } from '../../batch/column.ts';
+import { intervalAt } from '../../batch/interval.ts';
+import type { IntervalParts } from '../../batch/interval.ts';
 import { dateOfDays, daysOfDate } from '../../batch/timestamp-text.ts';
 import type { SqlType } from '../../batch/types.ts';
-import { FLOAT64, TIMESTAMP } from '../../batch/types.ts';
+import { FLOAT64, TIMESTAMP, TIMESTAMPTZ } from '../../batch/types.ts';
 import type {
   ArgumentPattern,
   Evaluate,
@@ -141,10 +143,10 @@ function unitReader(column: TextColumn): (row: number) => string {
   return () => unit;
 }
 
-const dateTrunc: Evaluate = (args, rows, errors) => {
+const dateTrunc: Evaluate = (args, rows, errors, type) => {
   const [units, input] = args as readonly [TextColumn, Int64Column];
   const outcome = new Outcome(args, rows, errors);
-  const result = makeInt64(rows, TIMESTAMP);
+  const result = makeInt64(rows, type);
   const unitAt = unitReader(units);
   const stride = strideOf(input);
   for (let row = 0; row < rows; row++) {
@@ -257,38 +259,78 @@ const datePart: Evaluate = (args, rows, errors) => {
   return result;
 };
 
-const intervalEpoch: Evaluate = (args, rows, errors) => {
-  const [units, input] = args as readonly [TextColumn, Int64Column];
+/** Days of a year and of a month as Postgres counts the length of an interval in seconds. */
+const YEAR_DAYS = 365.25;
+
+/** One field of an interval, or null for a name that is no field. */
+function intervalField(unit: string, { months, days, micros }: IntervalParts): number | null {
+  const time = Number(micros);
+  const year = Math.trunc(months / 12);
+  switch (unit) {
+    case 'epoch':
+      return (year * YEAR_DAYS + (months % 12) * 30 + days) * 86_400 + time / 1e6;
+    case 'microsecond':
+      return time % 6e7;
+    case 'millisecond':
+      return (time % 6e7) / 1e3;
+    case 'second':
+      return (time % 6e7) / 1e6;
+    case 'minute':
+      return Math.trunc(time / 6e7) % 60;
+    case 'hour':
+      return Math.trunc(time / 3.6e9);
+    case 'day':
+      return days;
+    case 'month':
+      return months % 12;
+    case 'quarter':
+      return Math.trunc((months % 12) / 3) + 1;
+    case 'year':
+      return year;
+    case 'decade':
+      return Math.trunc(year / 10);
+    case 'century':
+      return Math.trunc(year / 100);
+    case 'millennium':
+      return Math.trunc(year / 1000);
+    default:
+      return null;
+  }
+}
+
+const intervalPart: Evaluate = (args, rows, errors) => {
+  const [units, input] = args as readonly [TextColumn, IntervalColumn];
   const outcome = new Outcome(args, rows, errors);
   const result = makeFloat64(rows);
   const unitAt = unitReader(units);
   for (let row = 0; row < rows; row++) {
     if (!outcome.has(row)) continue;
     const unit = unitAt(row);
-    const micros = int64AsNumber(input.words, row * strideOf(input));
-    if (unit === 'epoch') result.values[row] = micros / 1e6;
-    else
-      outcome.fail(
-        row,
-        'INVALID_CAST',
-        () => `an interval has the field 'epoch' only, not '${unit}'`,
-      );
+    const value = intervalField(unit, intervalAt(input.words, 4 * row * strideOf(input)));
+    if (value !== null) result.values[row] = value + 0;
+    else outcome.fail(row, 'INVALID_CAST', () => `an interval has no field '${unit}'`);
   }
   result.validity = outcome.validity;
   return result;
 };
 
 /** The start of the bin of a fixed width that holds each timestamp; bins count from `origin`. */
-const dateBin: Evaluate = (args, rows, errors) => {
-  const [width, input, origin] = args as readonly Int64Column[] as readonly [
-    Int64Column,
+const dateBin: Evaluate = (args, rows, errors, type) => {
+  const [width, input, origin] = args as readonly Column[] as readonly [
+    IntervalColumn,
     Int64Column,
     Int64Column?,
   ];
   const outcome = new Outcome(args, rows, errors);
-  const result = makeInt64(rows, TIMESTAMP);
+  const result = makeInt64(rows, type);
   for (let row = 0; row < rows; row++) {
-    const size = readInt64(width.words, row * strideOf(width));
+    if (!outcome.has(row)) continue;
+    const { months, days, micros } = intervalAt(width.words, 4 * row * strideOf(width));
+    const size = BigInt(days) * BigInt(DAY) + micros;
+    if (months !== 0) {
+      outcome.fail(row, 'INVALID_CAST', () => 'months have no fixed length: date_bin takes days');
+      continue;
+    }
     if (size <= 0n) {
       outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'the width of date_bin must be positive');
       continue;
@@ -330,6 +372,33 @@ export function timeFunction(
 
 export const CALENDAR: readonly ScalarFunction[] = [
   timeFunction(
+    'date-trunc:timestamptz',
+    'date_trunc',
+    ['text', 'timestamptz'],
+    TIMESTAMPTZ,
+    'the same for a moment with zone, in UTC',
+    { args: ['hour', '7200000001'], gives: '7200000000' },
+    dateTrunc,
+  ),
+  timeFunction(
+    'date-bin:timestamptz',
+    'date_bin',
+    ['interval', 'timestamptz'],
+    TIMESTAMPTZ,
+    'the same for a moment with zone',
+    { args: ['10', '25'], gives: '20' },
+    dateBin,
+  ),
+  timeFunction(
+    'date-bin:timestamptz-origin',
+    'date_bin',
+    ['interval', 'timestamptz', 'timestamptz'],
+    TIMESTAMPTZ,
+    'the same with bins counted from the third argument',
+    { args: ['10', '25', '3'], gives: '23' },
+    dateBin,
+  ),
+  timeFunction(
     'date-trunc',
     'date_trunc',
     ['text', 'timestamp'],
@@ -352,9 +421,9 @@ export const CALENDAR: readonly ScalarFunction[] = [
     'date_part',
     ['text', 'interval'],
     FLOAT64,
-    "the field 'epoch': the length in seconds",
+    'a field: year, month, day, hour … microsecond, or epoch, the length in seconds',
     { args: ['epoch', '1500000'], gives: 1.5 },
-    intervalEpoch,
+    intervalPart,
   ),
   timeFunction(
     'date-bin',

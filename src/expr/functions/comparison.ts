@@ -2,8 +2,8 @@
  * = <> < <= > >= and IS [NOT] DISTINCT FROM on every type, and the kernels behind them.
  *
  * Order is total: false before true, text by code point (which is byte order in UTF-8), and as in
- * Postgres NaN equals itself and comes after every other DOUBLE; -0 equals 0. Structs can be tested
- * for equality only. Two kernels a type suffice: the other four operators swap or negate them.
+ * Postgres NaN equals itself and comes after every other DOUBLE; -0 equals 0; intervals by their
+ * length; lists and structs by their first difference. Two kernels a type suffice: the other four operators swap or negate them.
  */
 import { unreachable } from '../../base/assert.ts';
 import type {
@@ -17,14 +17,14 @@ import type {
   TextColumn,
 } from '../../batch/column.ts';
 import { bitAt, bitmapBytes } from '../../batch/column.ts';
-import type { SqlType } from '../../batch/types.ts';
-import { BOOLEAN } from '../../batch/types.ts';
+import { compareValues } from '../../batch/row-equal.ts';
+import { ALL_TAGS, BOOLEAN } from '../../batch/types.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
 import { compareFast } from './comparison-loops.ts';
 import { compareBytes } from '../text-sink.ts';
 import { combineValidity, isPresent, makeBoolean, strideOf } from '../vector.ts';
-import { compareDecimal, compareInt64 } from '../wide.ts';
+import { compareDecimal, compareInt64, compareUint64 } from '../wide.ts';
 
 /** Sets the bits of the rows for which the test holds; rows that are NULL get any bit. */
 type Kernel = (left: Column, right: Column, rows: number, bits: Uint8Array) => void;
@@ -113,6 +113,35 @@ function lessInt64(
     if (compareInt64(a, row * strideA, b, row * strideB) < 0) mark(bits, row);
 }
 
+function lessUint64(
+  a: Int32Array,
+  strideA: number,
+  b: Int32Array,
+  strideB: number,
+  rows: number,
+  bits: Uint8Array,
+): void {
+  for (let row = 0; row < rows; row++)
+    if (compareUint64(a, row * strideA, b, row * strideB) < 0) mark(bits, row);
+}
+
+/** Intervals, lists and whatever else has no loop of its own. NULL rows get any bit. */
+function byOrder(
+  left: Column,
+  right: Column,
+  rows: number,
+  bits: Uint8Array,
+  holds: (order: number) => boolean,
+): void {
+  const strideA = strideOf(left);
+  const strideB = strideOf(right);
+  for (let row = 0; row < rows; row++)
+    if (holds(compareValues(left, row * strideA, right, row * strideB))) mark(bits, row);
+}
+
+const isZero = (order: number): boolean => order === 0;
+const isBelow = (order: number): boolean => order < 0;
+
 function equalText(left: TextColumn, right: TextColumn, rows: number, bits: Uint8Array): void {
   const strideA = strideOf(left);
   const strideB = strideOf(right);
@@ -196,6 +225,9 @@ const equal: Kernel = (left, right, rows, bits) => {
       }
       return;
     }
+    case 'interval':
+    case 'list':
+      return byOrder(left, right, rows, bits, isZero);
     case 'text':
       return equalText(left, right as TextColumn, rows, bits);
     case 'struct':
@@ -218,6 +250,9 @@ const less: Kernel = (left, right, rows, bits) => {
     case 'int32':
       return lessInt32(left.values, strideA, (right as Int32Column).values, strideB, rows, bits);
     case 'int64':
+      if (left.type.tag === 'uint64')
+        return lessUint64(left.words, strideA, (right as Int64Column).words, strideB, rows, bits);
+      return lessInt64(left.words, strideA, (right as Int64Column).words, strideB, rows, bits);
     case 'timestamp':
       return lessInt64(left.words, strideA, (right as Int64Column).words, strideB, rows, bits);
     case 'float64':
@@ -232,8 +267,10 @@ const less: Kernel = (left, right, rows, bits) => {
     }
     case 'text':
       return lessText(left, right as TextColumn, rows, bits);
+    case 'interval':
+    case 'list':
     case 'struct':
-      throw new TypeError('structs have no order');
+      return byOrder(left, right, rows, bits, isBelow);
     default:
       return unreachable(left);
   }
@@ -282,18 +319,6 @@ const comparison =
     return result;
   };
 
-const ORDERED: readonly SqlType['tag'][] = [
-  'boolean',
-  'int32',
-  'int64',
-  'decimal',
-  'float64',
-  'text',
-  'timestamp',
-  'interval',
-];
-const COMPARABLE: readonly SqlType['tag'][] = [...ORDERED, 'struct'];
-
 const overload = (
   name: string,
   word: string,
@@ -305,9 +330,7 @@ const overload = (
   name,
   infix: name,
   args: ['any', 'any'],
-  ...(word.startsWith('less') || word.startsWith('greater')
-    ? { anyOf: ORDERED }
-    : { anyOf: COMPARABLE }),
+  anyOf: ALL_TAGS,
   result: always(BOOLEAN),
   nullRule: word.includes('distinct') ? 'custom' : 'strict',
   canFail: false,

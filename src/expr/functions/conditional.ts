@@ -6,8 +6,10 @@
  */
 import type { BooleanColumn, Column } from '../../batch/column.ts';
 import { bitAt, bitmapBytes } from '../../batch/column.ts';
-import type { SqlType } from '../../batch/types.ts';
-import { BOOLEAN } from '../../batch/types.ts';
+import { unreachable } from '../../base/assert.ts';
+import { hexText } from '../../batch/bytes-text.ts';
+import { measure, span } from '../../batch/interval.ts';
+import { ALL_TAGS, BOOLEAN, isNested } from '../../batch/types.ts';
 import type { Evaluate, ScalarFunction } from '../function-types.ts';
 import { always, ofFirst } from '../function-types.ts';
 import { Assembly } from '../select.ts';
@@ -113,10 +115,22 @@ function keyAt(column: Column, index: number): Key {
       const value = decimalAsNumber(column.words, index);
       return isSafe(value) ? value : readDecimal(column.words, index);
     }
+    case 'interval':
+      measure(column.words, 4 * index);
+      return `${span.days} ${span.micros}`;
     case 'text':
-      return textAt(column, index);
+      return column.type.tag === 'bytea'
+        ? hexText(
+            column.bytes,
+            column.offsets[index] as number,
+            column.offsets[index + 1] as number,
+          )
+        : textAt(column, index);
+    case 'list':
     case 'struct':
-      throw new TypeError('structs cannot be in a list');
+      throw new TypeError('values of many parts have no key');
+    default:
+      return unreachable(column);
   }
 }
 
@@ -140,7 +154,7 @@ function inConstants(input: Column, list: readonly Column[], rows: number): Bool
 
 const inList: Evaluate = (args, rows) => {
   const [input, ...list] = args as readonly [Column, ...Column[]];
-  if (list.length > 4 && list.every((column) => strideOf(column) === 0))
+  if (list.length > 4 && !isNested(input.type) && list.every((column) => strideOf(column) === 0))
     return inConstants(input, list, rows);
   const result = makeBoolean(rows, null);
   const validity = new Uint8Array(bitmapBytes(rows));
@@ -155,20 +169,8 @@ const inList: Evaluate = (args, rows) => {
   return { ...result, validity };
 };
 
-const SCALARS: readonly SqlType['tag'][] = [
-  'boolean',
-  'int32',
-  'int64',
-  'decimal',
-  'float64',
-  'text',
-  'timestamp',
-  'interval',
-];
-
 const common = { nullRule: 'custom', canFail: false, result: always(BOOLEAN) } as const;
 const ofAny = { nullRule: 'custom', canFail: false, result: ofFirst } as const;
-const WITH_STRUCTS: readonly SqlType['tag'][] = [...SCALARS, 'struct'];
 
 export const CONDITIONALS: readonly ScalarFunction[] = [
   {
@@ -188,7 +190,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     name: 'is null',
     infix: 'IS NULL',
     args: ['any'],
-    anyOf: WITH_STRUCTS,
+    anyOf: ALL_TAGS,
     doc: 'whether the value is NULL; never NULL',
     examples: [{ args: [1], gives: false }],
     evaluate: nullTest(false),
@@ -199,7 +201,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     name: 'is not null',
     infix: 'IS NOT NULL',
     args: ['any'],
-    anyOf: WITH_STRUCTS,
+    anyOf: ALL_TAGS,
     doc: 'whether the value is not NULL; never NULL',
     examples: [{ args: [1], gives: true }],
     evaluate: nullTest(true),
@@ -250,7 +252,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     name: 'coalesce',
     args: ['any'],
     rest: 'any',
-    anyOf: WITH_STRUCTS,
+    anyOf: ALL_TAGS,
     doc: 'the first argument that is not NULL',
     examples: [{ args: [7, 1], gives: 7 }],
     evaluate: coalesce,
@@ -259,6 +261,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     ...ofAny,
     id: 'nullif',
     name: 'nullif',
+    anyOf: ALL_TAGS,
     args: ['any', 'any'],
     doc: 'NULL when both are equal, else the first',
     examples: [{ args: [7, 7], gives: null }],
@@ -268,6 +271,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     ...ofAny,
     id: 'greatest',
     name: 'greatest',
+    anyOf: ALL_TAGS,
     args: ['any'],
     rest: 'any',
     doc: 'the largest argument, NULLs ignored',
@@ -278,6 +282,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     ...ofAny,
     id: 'least',
     name: 'least',
+    anyOf: ALL_TAGS,
     args: ['any'],
     rest: 'any',
     doc: 'the smallest argument, NULLs ignored',
@@ -288,6 +293,7 @@ export const CONDITIONALS: readonly ScalarFunction[] = [
     ...common,
     id: 'in',
     name: 'in',
+    anyOf: ALL_TAGS,
     args: ['any', 'any'],
     rest: 'any',
     doc: 'whether the first equals one of the others; NULL when none does but one is NULL',

@@ -1,17 +1,8 @@
-/**
- * Arithmetic of timestamps and intervals, and timestamps from and to numbers since 1970. Both are
- * microseconds in an int64; what does not fit fails its row.
- */
+/** Timestamps from and to numbers since 1970; what does not fit fails its row. */
 import type { Column, Float64Column, Int64Column } from '../../batch/column.ts';
-import type { SqlType } from '../../batch/types.ts';
-import { INT64, INTERVAL, TIMESTAMP } from '../../batch/types.ts';
+import { INT64, TIMESTAMP } from '../../batch/types.ts';
 import { castColumn } from '../cast.ts';
-import type {
-  ArgumentPattern,
-  Evaluate,
-  FunctionExample,
-  ScalarFunction,
-} from '../function-types.ts';
+import type { Evaluate, ScalarFunction } from '../function-types.ts';
 import { Outcome, makeInt64, strideOf } from '../vector.ts';
 import {
   fitsInt64,
@@ -21,7 +12,6 @@ import {
   writeInt64,
   writeSafeInt64,
 } from '../wide.ts';
-import { addInt64 } from './arithmetic.ts';
 import { timeFunction } from './calendar.ts';
 
 /** Multiplies or divides an int64 by a constant into another 64-bit type. */
@@ -74,143 +64,7 @@ const fromFloatSeconds: Evaluate = (args, rows, errors) => {
   return result;
 };
 
-const scaleInterval =
-  (divide: boolean): Evaluate =>
-  (args, rows, errors) => {
-    const interval = args.find((column) => column.tag === 'int64') as Int64Column;
-    const factor = args.find((column) => column.tag === 'float64') as Float64Column;
-    const outcome = new Outcome(args, rows, errors);
-    const result = makeInt64(rows, INTERVAL);
-    for (let row = 0; row < rows; row++) {
-      const x = int64AsNumber(interval.words, row * strideOf(interval));
-      const y = factor.values[row * strideOf(factor)] as number;
-      if (divide && y === 0)
-        outcome.fail(row, 'DIVISION_BY_ZERO', () => 'an interval is divided by zero');
-      else writeMicros(outcome, result.words, row, divide ? x / y : x * y);
-    }
-    result.validity = outcome.validity;
-    return result;
-  };
-
-const sum =
-  (negate: boolean): Evaluate =>
-  (args, rows, errors, type) =>
-    addInt64(
-      args as readonly Column[] as readonly [Int64Column, Int64Column],
-      rows,
-      negate,
-      new Outcome(args, rows, errors),
-      type,
-    );
-
-const operator = (
-  id: string,
-  name: string,
-  args: readonly ArgumentPattern[],
-  type: SqlType,
-  doc: string,
-  example: FunctionExample,
-  evaluate: Evaluate,
-): ScalarFunction => timeFunction(id, name, args, type, doc, example, evaluate, name);
-
 export const TIME: readonly ScalarFunction[] = [
-  operator(
-    'add:timestamp-interval',
-    '+',
-    ['timestamp', 'interval'],
-    TIMESTAMP,
-    'the moment so much later',
-    { args: ['1000000', '5'], gives: '1000005' },
-    sum(false),
-  ),
-  operator(
-    'add:interval-timestamp',
-    '+',
-    ['interval', 'timestamp'],
-    TIMESTAMP,
-    'the moment so much later',
-    { args: ['5', '1000000'], gives: '1000005' },
-    sum(false),
-  ),
-  operator(
-    'subtract:timestamp-interval',
-    '-',
-    ['timestamp', 'interval'],
-    TIMESTAMP,
-    'the moment so much earlier',
-    { args: ['1000000', '5'], gives: '999995' },
-    sum(true),
-  ),
-  operator(
-    'subtract:timestamp',
-    '-',
-    ['timestamp', 'timestamp'],
-    INTERVAL,
-    'the time between',
-    { args: ['1000000', '5'], gives: '999995' },
-    sum(true),
-  ),
-  operator(
-    'add:interval',
-    '+',
-    ['interval', 'interval'],
-    INTERVAL,
-    'both lengths together',
-    { args: ['3', '5'], gives: '8' },
-    sum(false),
-  ),
-  operator(
-    'subtract:interval',
-    '-',
-    ['interval', 'interval'],
-    INTERVAL,
-    'the difference of both lengths',
-    { args: ['3', '5'], gives: '-2' },
-    sum(true),
-  ),
-  operator(
-    'negate:interval',
-    '-',
-    ['interval'],
-    INTERVAL,
-    'the length with its sign changed',
-    { args: ['5'], gives: '-5' },
-    (args, rows, errors) =>
-      addInt64(
-        [makeInt64(1, INTERVAL), args[0] as Int64Column],
-        rows,
-        true,
-        new Outcome(args, rows, errors),
-        INTERVAL,
-      ),
-  ),
-  operator(
-    'multiply:interval-float64',
-    '*',
-    ['interval', 'float64'],
-    INTERVAL,
-    'so many times the length',
-    { args: ['10', 1.5], gives: '15' },
-    scaleInterval(false),
-  ),
-  operator(
-    'multiply:float64-interval',
-    '*',
-    ['float64', 'interval'],
-    INTERVAL,
-    'so many times the length',
-    { args: [1.5, '10'], gives: '15' },
-    scaleInterval(false),
-  ),
-  operator(
-    'divide:interval',
-    '/',
-    ['interval', 'float64'],
-    INTERVAL,
-    'the length divided',
-    { args: ['10', 4], gives: '3' },
-    scaleInterval(true),
-  ),
   timeFunction(
     'to-timestamp:int64',
     'to_timestamp',

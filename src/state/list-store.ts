@@ -1,0 +1,114 @@
+/** Growable, rewritable lists; see `column-store.ts` for the contract. */
+import { assert } from '../base/assert.ts';
+import { isValid, type Column, type ListColumn } from '../batch/column.ts';
+import type { ListType } from '../batch/types.ts';
+import { makeColumnStore, type ColumnStore } from './column-store.ts';
+import { grown, Presence, wider } from './growth.ts';
+
+/** Garbage below this many elements is never worth a compaction. */
+const GARBAGE_MIN = 16_384;
+
+/** Elements lie one behind the other; `set` leaves the old ones behind until garbage outweighs what is alive. */
+export class ListStore implements ColumnStore {
+  readonly type: ListType;
+  readonly #presence = new Presence();
+  #starts = new Int32Array(0);
+  #lengths = new Int32Array(0);
+  #elements: ColumnStore;
+  #garbage = 0;
+  length = 0;
+
+  constructor(type: ListType) {
+    this.type = type;
+    this.#elements = makeColumnStore(type.element);
+  }
+
+  append(column: Column, row: number): void {
+    if (this.length === this.#starts.length) {
+      const room = grown(this.length, this.length + 1);
+      this.#starts = wider(Int32Array, this.#starts, room);
+      this.#lengths = wider(Int32Array, this.#lengths, room);
+    }
+    this.#lengths[this.length] = 0;
+    this.set(this.length++, column, row);
+  }
+
+  set(index: number, column: Column, row: number): void {
+    const list = listOf(column);
+    const present = isValid(list, row);
+    this.#presence.mark(index, present);
+    this.#garbage += this.#lengths[index] as number;
+    this.#lengths[index] = 0;
+    if (this.#garbage > GARBAGE_MIN && this.#garbage * 2 > this.#elements.length) this.#compact();
+    const start = list.offsets[row] as number;
+    const size = present ? (list.offsets[row + 1] as number) - start : 0;
+    this.#starts[index] = this.#elements.length;
+    this.#lengths[index] = size;
+    for (let at = start; at < start + size; at++) this.#elements.append(list.child, at);
+  }
+
+  #compact(): void {
+    const alive = this.#elements.gather(this.#places(this.#lengths, this.length));
+    this.#elements = makeColumnStore(this.type.element);
+    for (let at = 0; at < alive.length; at++) this.#elements.append(alive, at);
+    let used = 0;
+    for (let index = 0; index < this.length; index++) {
+      this.#starts[index] = used;
+      used += this.#lengths[index] as number;
+    }
+    this.#garbage = 0;
+  }
+
+  /** Where the elements of the first `count` lists lie, list by list. */
+  #places(lengths: Int32Array, count: number): Int32Array {
+    let size = 0;
+    for (let index = 0; index < count; index++) size += lengths[index] as number;
+    const places = new Int32Array(size);
+    let at = 0;
+    for (let index = 0; index < count; index++) {
+      const start = this.#starts[index] as number;
+      for (let step = 0; step < (lengths[index] as number); step++) places[at++] = start + step;
+    }
+    return places;
+  }
+
+  equals(index: number, column: Column, row: number): boolean {
+    const list = listOf(column);
+    const present = isValid(list, row);
+    if (this.#presence.has(index) !== present) return false;
+    if (!present) return true;
+    const there = list.offsets[row] as number;
+    const size = (list.offsets[row + 1] as number) - there;
+    if (this.#lengths[index] !== size) return false;
+    const here = this.#starts[index] as number;
+    for (let at = 0; at < size; at++)
+      if (!this.#elements.equals(here + at, list.child, there + at)) return false;
+    return true;
+  }
+
+  gather(indices: Int32Array): Column {
+    const length = indices.length;
+    const offsets = new Int32Array(length + 1);
+    for (let at = 0; at < length; at++)
+      offsets[at + 1] = (offsets[at] as number) + (this.#lengths[indices[at] as number] as number);
+    const places = new Int32Array(offsets[length] as number);
+    for (let at = 0; at < length; at++) {
+      const start = this.#starts[indices[at] as number] as number;
+      const from = offsets[at] as number;
+      const to = offsets[at + 1] as number;
+      for (let place = from; place < to; place++) places[place] = start + place - from;
+    }
+    const validity = this.#presence.gather(indices);
+    const child = this.#elements.gather(places);
+    return { tag: 'list', type: this.type, length, validity, offsets, child };
+  }
+
+  bytes(): number {
+    return this.#elements.bytes() + this.#starts.byteLength * 2 + this.#presence.bytes();
+  }
+}
+
+function listOf(column: Column): ListColumn {
+  assert(column.tag === 'list', `a store of lists got a ${column.tag} column`);
+  return column;
+}
