@@ -31,6 +31,14 @@ export type Casting = {
   fail: (row: number, code: ErrorCode, message: () => string) => void;
 };
 
+/** How elements and fields are cast in turn. */
+export type CastColumn = (
+  column: Column,
+  type: SqlType,
+  orNull: boolean,
+  errors: RowErrors,
+) => Column;
+
 const isNumber = (tag: TypeTag): boolean =>
   isIntegerTag(tag) || tag === 'decimal' || tag === 'float32' || tag === 'float64';
 
@@ -159,9 +167,9 @@ function convert(column: Column, casting: Casting): Column {
     case 'interval':
       return toInterval(column, casting);
     case 'list':
-      return toList(column, type, casting);
+      return toList(column, type, casting, castColumn);
     case 'struct':
-      return toStruct(column, type, casting);
+      return toStruct(column, type, casting, castColumn);
     default:
       return unreachable(type);
   }

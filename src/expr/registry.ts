@@ -30,8 +30,8 @@ import { nearestNames } from './spelling.ts';
 export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...ARITHMETIC,
   ...DECIMAL_ARITHMETIC,
-  ...TYPED_ARITHMETIC,
   ...INTERVAL_ARITHMETIC,
+  ...TYPED_ARITHMETIC,
   ...COMPARISONS,
   ...CONDITIONALS,
   ...LIKES,

@@ -46,7 +46,7 @@ import {
 } from './json-slots.ts';
 import type { Slot } from './json-slots.ts';
 import { fail, readString, written } from './json-strings.ts';
-import { asciiText, isNumber } from './json-values.ts';
+import { asciiText, isNumber, isWhole } from './json-number-text.ts';
 import type { ValueReader } from './json-values.ts';
 
 /** Reads the value at `at` into row `row` of the slot; the position after it, or −1. */
@@ -296,15 +296,4 @@ function readInteger(
   const width = slot.kind === SMALL_INT_KIND ? 1 : 2;
   slot.words[row * width] = quad[0] as number;
   if (width === 2) slot.words[row * 2 + 1] = quad[1] as number;
-}
-
-/** Whether a number has no fraction: `12`, `12.00`, `1.5e3`. */
-export function isWhole(text: string): boolean {
-  const parts = /^[+-]?(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text);
-  if (parts === null) return false;
-  const fraction = (parts[2] ?? '').replace(/0+$/, '');
-  const digits = (parts[1] as string) + fraction;
-  const exponent = Number(parts[3] ?? 0) - fraction.length;
-  const trailing = digits.length - digits.replace(/0+$/, '').length;
-  return !/[1-9]/.test(digits) || exponent + trailing >= 0;
 }

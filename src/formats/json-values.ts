@@ -40,7 +40,8 @@ import {
 } from './json-slots.ts';
 import type { Slot, SlotNames } from './json-slots.ts';
 import { fail, readString, written } from './json-strings.ts';
-import { isWhole, readTyped } from './json-typed.ts';
+import { asciiText, isNumber, isWhole } from './json-number-text.ts';
+import { readTyped } from './json-typed.ts';
 
 /** Why a row is rejected. */
 export type Fault = {
@@ -352,18 +353,6 @@ export class ValueReader {
       (fault) => fault.slot !== slot && !fault.slot?.path.startsWith(within),
     );
   }
-}
-
-/** Whether the first `size` bytes are exactly one number as JSON writes it; a `+` is not. */
-export function isNumber(bytes: Uint8Array, size: number): boolean {
-  bytes[size] = 10;
-  return skipNumber(bytes, 0) === size;
-}
-
-export function asciiText(bytes: Uint8Array, from: number, to: number): string {
-  let text = '';
-  for (let at = from; at < to; at++) text += String.fromCharCode(bytes[at] as number);
-  return text;
 }
 
 /** A whole number written with a point or an exponent: `12.00`, `1.5e3`. */

@@ -61,8 +61,10 @@ export function makeColumnStore(type: SqlType): ColumnStore {
       return new BooleanStore(type);
     case 'text':
       return new TextStore(type);
-    case 'list':
-      return new ListStore(type as ListType);
+    case 'list': {
+      const list = type as ListType;
+      return new ListStore(list, () => makeColumnStore(list.element));
+    }
     case 'struct':
       return new StructStore(type as StructType);
     default:

@@ -2,7 +2,7 @@
 import { assert } from '../base/assert.ts';
 import { isValid, type Column, type ListColumn } from '../batch/column.ts';
 import type { ListType } from '../batch/types.ts';
-import { makeColumnStore, type ColumnStore } from './column-store.ts';
+import type { ColumnStore } from './column-store.ts';
 import { grown, Presence, wider } from './growth.ts';
 
 /** Garbage below this many elements is never worth a compaction. */
@@ -18,9 +18,12 @@ export class ListStore implements ColumnStore {
   #garbage = 0;
   length = 0;
 
-  constructor(type: ListType) {
+  readonly #makeElements: () => ColumnStore;
+
+  constructor(type: ListType, makeElements: () => ColumnStore) {
     this.type = type;
-    this.#elements = makeColumnStore(type.element);
+    this.#makeElements = makeElements;
+    this.#elements = makeElements();
   }
 
   append(column: Column, row: number): void {
@@ -48,8 +51,8 @@ export class ListStore implements ColumnStore {
   }
 
   #compact(): void {
-    const alive = this.#elements.gather(this.#places(this.#lengths, this.length));
-    this.#elements = makeColumnStore(this.type.element);
+    const alive = this.#elements.gather(this.#places());
+    this.#elements = this.#makeElements();
     for (let at = 0; at < alive.length; at++) this.#elements.append(alive, at);
     let used = 0;
     for (let index = 0; index < this.length; index++) {
@@ -59,13 +62,14 @@ export class ListStore implements ColumnStore {
     this.#garbage = 0;
   }
 
-  /** Where the elements of the first `count` lists lie, list by list. */
-  #places(lengths: Int32Array, count: number): Int32Array {
+  /** Where the elements of all lists lie, list by list. */
+  #places(): Int32Array {
+    const lengths = this.#lengths;
     let size = 0;
-    for (let index = 0; index < count; index++) size += lengths[index] as number;
+    for (let index = 0; index < this.length; index++) size += lengths[index] as number;
     const places = new Int32Array(size);
     let at = 0;
-    for (let index = 0; index < count; index++) {
+    for (let index = 0; index < this.length; index++) {
       const start = this.#starts[index] as number;
       for (let step = 0; step < (lengths[index] as number); step++) places[at++] = start + step;
     }

@@ -3,12 +3,16 @@ import { assert } from '../../base/assert.ts';
 import type { Column, ListColumn, StructColumn } from '../../batch/column.ts';
 import { sliceColumn } from '../../batch/take.ts';
 import type { ListType, StructType } from '../../batch/types.ts';
-import { castColumn } from '../cast.ts';
-import type { Casting } from '../cast.ts';
+import type { CastColumn, Casting } from '../cast.ts';
 import { RowErrors } from '../row-errors.ts';
 
 /** An element that fails fails its row; under TRY_CAST the element alone becomes NULL. */
-export function toList(column: Column, type: ListType, casting: Casting): ListColumn {
+export function toList(
+  column: Column,
+  type: ListType,
+  casting: Casting,
+  castColumn: CastColumn,
+): ListColumn {
   assert(column.tag === 'list', 'only a list becomes a list');
   const { offsets, length } = column;
   const first = offsets[0] as number;
@@ -32,7 +36,12 @@ export function toList(column: Column, type: ListType, casting: Casting): ListCo
   };
 }
 
-export function toStruct(column: Column, type: StructType, casting: Casting): StructColumn {
+export function toStruct(
+  column: Column,
+  type: StructType,
+  casting: Casting,
+  castColumn: CastColumn,
+): StructColumn {
   assert(column.tag === 'struct', 'only a struct becomes a struct');
   const { length } = column;
   const children = type.fields.map((field, index) => {
