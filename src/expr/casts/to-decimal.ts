@@ -42,13 +42,13 @@ function rescale(
   const up = type.scale - scale;
   const fastFactor = up >= 0 && up <= 22 ? Number(powerOfTen(up)) : NaN;
   const bound = type.precision > 15 ? Infinity : 10 ** type.precision;
-  for (let row = 0; row < column.length; row++) {
+  const compute = (row: number): void => {
     const value = approximate(column, row) * fastFactor;
     if (isSafe(value) && Math.abs(value) < bound) {
       writeSafeDecimal(words, row, value);
-      continue;
+      return;
     }
-    if (!outcome.has(row)) continue;
+    if (!outcome.has(row)) return;
     const source = exactly(column, row);
     const exact = up >= 0 ? source * powerOfTen(up) : divideHalfUp(source, powerOfTen(-up));
     if (fitsPrecision(exact, type.precision)) writeDecimal(words, row, exact);
@@ -58,6 +58,25 @@ function rescale(
         'NUMERIC_OUT_OF_RANGE',
         () => `${placePoint(source, scale)} is out of range for ${typeName(type)}`,
       );
+  };
+  if (column.tag === 'int64' && column.type.tag === 'int64')
+    rescaleInt64(column.words, column.length, fastFactor, bound, words, compute);
+  else for (let row = 0; row < column.length; row++) compute(row);
+}
+
+/** The most common case, where a double is exact; `hard` computes the other rows. */
+function rescaleInt64(
+  source: Int32Array,
+  rows: number,
+  factor: number,
+  bound: number,
+  words: Int32Array,
+  hard: (row: number) => void,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const value = int64AsNumber(source, row) * factor;
+    if (isSafe(value) && value < bound && value > -bound) writeSafeDecimal(words, row, value);
+    else hard(row);
   }
 }
 

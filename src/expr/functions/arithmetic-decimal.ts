@@ -121,6 +121,24 @@ function planOf(
   }
 }
 
+/** Products whose scale is that of both together, where a double is exact; `hard` computes the other rows. */
+function multiply(
+  a: Int32Array,
+  strideA: number,
+  b: Int32Array,
+  strideB: number,
+  rows: number,
+  bound: number,
+  words: Int32Array,
+  hard: (row: number) => void,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const value = decimalAsNumber(a, row * strideA) * decimalAsNumber(b, row * strideB);
+    if (isSafe(value) && value < bound && value > -bound) writeSafeDecimal(words, row, value);
+    else hard(row);
+  }
+}
+
 const decimalLoop =
   (operator: Operator): Evaluate =>
   (args, rows, errors, type) => {
@@ -142,7 +160,7 @@ const decimalLoop =
         () =>
           `${written(left, row * strideA)} ${operator} ${written(right, row * strideB)} does not fit ${typeName(target)}`,
       );
-    for (let row = 0; row < rows; row++) {
+    const compute = (row: number): void => {
       const x = decimalAsNumber(left.words, row * strideA);
       const y = decimalAsNumber(right.words, row * strideB);
       if (divides && y === 0) {
@@ -151,14 +169,14 @@ const decimalLoop =
           'DIVISION_BY_ZERO',
           () => `division by zero: ${written(left, row * strideA)} ${operator} 0`,
         );
-        continue;
+        return;
       }
       if (isSafe(x) && isSafe(y)) {
         const value = fast(x, y);
         if (isSafe(value)) {
           if (Math.abs(value) < bound) writeSafeDecimal(result.words, row, value);
           else overflow(row);
-          continue;
+          return;
         }
       }
       const value = exact(
@@ -167,7 +185,10 @@ const decimalLoop =
       );
       if (fitsPrecision(value, target.precision)) writeDecimal(result.words, row, value);
       else overflow(row);
-    }
+    };
+    if (operator === '*' && left.type.scale + right.type.scale === target.scale)
+      multiply(left.words, strideA, right.words, strideB, rows, bound, result.words, compute);
+    else for (let row = 0; row < rows; row++) compute(row);
     result.validity = outcome.validity;
     return result;
   };

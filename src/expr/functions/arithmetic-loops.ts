@@ -1,4 +1,5 @@
-/** The loops of + - * / % on INT and DOUBLE: one function an operator, so that each stays monomorphic. */
+/** The loops of + - * / % on INT, BIGINT and DOUBLE: one function an operator, so that each stays monomorphic. */
+import { int64AsNumber, isSafe, writeSafeInt64 } from '../wide.ts';
 
 export type Operator = '+' | '-' | '*' | '/' | '%';
 
@@ -93,5 +94,46 @@ export const FLOAT64_LOOPS: Record<Operator, Loop<Float64Array>> = {
   '%': (a, strideA, b, strideB, rows, values) => {
     for (let row = 0; row < rows; row++)
       values[row] = (a[row * strideA] as number) % (b[row * strideB] as number);
+  },
+};
+
+/** The words of both operands with their strides, and the words to fill; `hard` computes the rows that a double cannot. */
+type Int64Loop = (
+  a: Int32Array,
+  strideA: number,
+  b: Int32Array,
+  strideB: number,
+  rows: number,
+  words: Int32Array,
+  hard: (row: number) => void,
+) => void;
+
+/**
+ * A quotient of integers inside ±2^53 never rounds up to the next integer, so that its whole part is exact; so is the
+ * product of that and the divisor. A product of doubles is exact when it is safe, whatever its factors.
+ */
+export const INT64_LOOPS: Record<'*' | '/' | '%', Int64Loop> = {
+  '*': (a, strideA, b, strideB, rows, words, hard) => {
+    for (let row = 0; row < rows; row++) {
+      const value = int64AsNumber(a, row * strideA) * int64AsNumber(b, row * strideB);
+      if (isSafe(value)) writeSafeInt64(words, row, value);
+      else hard(row);
+    }
+  },
+  '/': (a, strideA, b, strideB, rows, words, hard) => {
+    for (let row = 0; row < rows; row++) {
+      const x = int64AsNumber(a, row * strideA);
+      const y = int64AsNumber(b, row * strideB);
+      if (isSafe(x) && isSafe(y) && y !== 0) writeSafeInt64(words, row, Math.trunc(x / y));
+      else hard(row);
+    }
+  },
+  '%': (a, strideA, b, strideB, rows, words, hard) => {
+    for (let row = 0; row < rows; row++) {
+      const x = int64AsNumber(a, row * strideA);
+      const y = int64AsNumber(b, row * strideB);
+      if (isSafe(x) && isSafe(y) && y !== 0) writeSafeInt64(words, row, x - Math.trunc(x / y) * y);
+      else hard(row);
+    }
   },
 };

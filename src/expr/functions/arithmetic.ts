@@ -12,7 +12,7 @@ import { FLOAT64, INT32, INT64 } from '../../batch/types.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
 import { Outcome, makeFloat64, makeInt32, makeInt64, strideOf } from '../vector.ts';
-import { FLOAT64_LOOPS, INT32_CHECKS, INT32_LOOPS } from './arithmetic-loops.ts';
+import { FLOAT64_LOOPS, INT32_CHECKS, INT32_LOOPS, INT64_LOOPS } from './arithmetic-loops.ts';
 import type { Operator } from './arithmetic-loops.ts';
 import {
   fitsInt64,
@@ -106,48 +106,28 @@ const addOrSubtractInt64 =
     );
 
 /** Multiplication and division: doubles while everything is inside ±2^53, BigInt beyond. */
-function int64Loop(
+function int64Operator(
   operator: '*' | '/' | '%',
-  fast: (x: number, y: number) => number,
   exact: (x: bigint, y: bigint) => bigint,
 ): Evaluate {
-  const divides = operator !== '*';
+  const compute = INT64_LOOPS[operator];
   return (args, rows, errors, type) => {
     const [left, right] = args as readonly [Int64Column, Int64Column];
     const outcome = new Outcome(args, rows, errors);
     const result = makeInt64(rows, type);
-    const a = left.words;
-    const b = right.words;
-    const words = result.words;
     const strideA = strideOf(left);
     const strideB = strideOf(right);
-    for (let row = 0; row < rows; row++) {
-      const x = int64AsNumber(a, row * strideA);
-      const y = int64AsNumber(b, row * strideB);
-      if (divides && y === 0) {
-        outcome.fail(
-          row,
-          'DIVISION_BY_ZERO',
-          () => `division by zero: ${readInt64(a, row * strideA)} ${operator} 0`,
-        );
-        continue;
+    compute(left.words, strideA, right.words, strideB, rows, result.words, (row) => {
+      const x = readInt64(left.words, row * strideA);
+      const y = readInt64(right.words, row * strideB);
+      if (operator !== '*' && y === 0n) {
+        outcome.fail(row, 'DIVISION_BY_ZERO', () => `division by zero: ${x} ${operator} 0`);
+        return;
       }
-      const value = fast(x, y);
-      if (isSafe(x) && isSafe(y) && isSafe(value)) {
-        writeSafeInt64(words, row, value);
-        continue;
-      }
-      const exactX = readInt64(a, row * strideA);
-      const exactY = readInt64(b, row * strideB);
-      const exactValue = exact(exactX, exactY);
-      if (fitsInt64(exactValue)) writeInt64(words, row, exactValue);
-      else
-        outcome.fail(
-          row,
-          'NUMERIC_OVERFLOW',
-          () => `${exactX} ${operator} ${exactY} does not fit BIGINT`,
-        );
-    }
+      const value = exact(x, y);
+      if (fitsInt64(value)) writeInt64(result.words, row, value);
+      else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${x} ${operator} ${y} does not fit BIGINT`);
+    });
     result.validity = outcome.validity;
     return result;
   };
@@ -206,9 +186,6 @@ const negateFloat64: Evaluate = (args, rows, errors) => {
   result.validity = new Outcome(args, rows, errors).validity;
   return result;
 };
-
-/** Exact: x - x % y is a multiple of y, and each step is exact inside ±2^53. */
-const truncatedQuotient = (x: number, y: number): number => (x - (x % y)) / y;
 
 const NAMES: Record<Operator, string> = {
   '+': 'add',
@@ -289,29 +266,21 @@ export const ARITHMETIC: readonly ScalarFunction[] = [
     INT64,
     'the exact product',
     { args: ['3037000499', '3037000499'], gives: '9223372030926249001' },
-    int64Loop(
-      '*',
-      (x, y) => x * y,
-      (x, y) => x * y,
-    ),
+    int64Operator('*', (x, y) => x * y),
   ),
   overload(
     '/',
     INT64,
     'the quotient, truncated toward zero',
     { args: ['-9007199254740993', '2'], gives: '-4503599627370496' },
-    int64Loop('/', truncatedQuotient, (x, y) => x / y),
+    int64Operator('/', (x, y) => x / y),
   ),
   overload(
     '%',
     INT64,
     'the remainder, with the sign of the dividend',
     { args: ['-7', '2'], gives: '-1' },
-    int64Loop(
-      '%',
-      (x, y) => x % y,
-      (x, y) => x % y,
-    ),
+    int64Operator('%', (x, y) => x % y),
   ),
   overload('+', FLOAT64, 'the IEEE sum', { args: [0.5, 0.25], gives: 0.75 }, float64Operator('+')),
   overload(
