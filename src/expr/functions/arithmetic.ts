@@ -14,14 +14,7 @@ import { always } from '../function-types.ts';
 import { Outcome, makeFloat64, makeInt32, makeInt64, strideOf } from '../vector.ts';
 import { FLOAT64_LOOPS, INT32_CHECKS, INT32_LOOPS, INT64_LOOPS } from './arithmetic-loops.ts';
 import type { Operator } from './arithmetic-loops.ts';
-import {
-  fitsInt64,
-  int64AsNumber,
-  isSafe,
-  readInt64,
-  writeInt64,
-  writeSafeInt64,
-} from '../wide.ts';
+import { fitsInt64, readInt64, writeInt64 } from '../wide.ts';
 
 const fitsInt32 = (value: number): boolean => value >= -2147483648 && value <= 2147483647;
 
