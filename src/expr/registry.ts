@@ -17,12 +17,15 @@ import { CALENDAR } from './functions/calendar.ts';
 import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
 import { LIKES } from './functions/like.ts';
+import { MATH_FLOAT } from './functions/math-float.ts';
+import { MATH_WHOLE } from './functions/math-whole.ts';
 import { MATH } from './functions/math.ts';
 import { REGEX } from './functions/regex.ts';
 import { TEXT_BUILDING } from './functions/text-building.ts';
 import { TEXT_CASE } from './functions/text-case.ts';
 import { TEXT_SEARCH } from './functions/text-search.ts';
 import { INTERVAL_ARITHMETIC } from './functions/interval-arithmetic.ts';
+import { TEXT_MORE } from './functions/text-more.ts';
 import { TEXT_FUNCTIONS } from './functions/text.ts';
 import { TIME } from './functions/time.ts';
 import { nearestNames } from './spelling.ts';
@@ -37,10 +40,13 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...LIKES,
   ...REGEX,
   ...MATH,
+  ...MATH_FLOAT,
+  ...MATH_WHOLE,
   ...TEXT_CASE,
   ...TEXT_FUNCTIONS,
   ...TEXT_BUILDING,
   ...TEXT_SEARCH,
+  ...TEXT_MORE,
   ...TIME,
   ...CALENDAR,
 ];
@@ -52,6 +58,23 @@ const ALIASES: Readonly<Record<string, string>> = {
   datepart: 'date_part',
   extract: 'date_part',
   mod: '%',
+  truncate: 'trunc',
+  signum: 'sign',
+  ucase: 'upper',
+  lcase: 'lower',
+  instr: 'strpos',
+  position: 'strpos',
+  len: 'length',
+  substring_index: 'substr_index',
+  editdist: 'levenshtein',
+  hex: 'to_hex',
+  bin: 'to_bin',
+  unicode: 'ascii',
+  ord: 'ascii',
+  char: 'chr',
+  prefix: 'starts_with',
+  suffix: 'ends_with',
+  regexp_matches: 'regexp_like',
   ifnull: 'coalesce',
   nvl: 'coalesce',
 };

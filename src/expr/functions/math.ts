@@ -51,7 +51,7 @@ export function roundHalfEven(value: number): number {
 }
 
 /** @param reject  why an argument is outside the domain, or null */
-const overFloats =
+export const overFloats =
   (compute: (x: number) => number, reject: (x: number) => string | null = () => null): Evaluate =>
   (args, rows, errors) => {
     const [input] = args as readonly [Float64Column];
@@ -187,6 +187,39 @@ const roundDecimals: Evaluate = (args, rows, errors, type) => {
       );
   }
   result.validity = outcome.validity;
+  return result;
+};
+
+/** Towards zero to `digits` places. */
+const truncFloats: Evaluate = (args, rows) => {
+  const [input, digits] = args as readonly [Float64Column, Int64Column];
+  const result = makeFloat64(rows);
+  result.validity = combineValidity(args, rows);
+  for (let row = 0; row < rows; row++) {
+    const x = input.values[row * strideOf(input)] as number;
+    const rounded = roundFloat(x, int64AsNumber(digits.words, row * strideOf(digits)));
+    if (Math.abs(rounded) <= Math.abs(x)) {
+      result.values[row] = rounded;
+      continue;
+    }
+    // Rounding went away from zero: one unit back.
+    const places = int64AsNumber(digits.words, row * strideOf(digits));
+    const unit = 10 ** -places;
+    result.values[row] = roundFloat(rounded - Math.sign(x) * unit, places);
+  }
+  return result;
+};
+
+const truncDecimals: Evaluate = (args, rows, _errors, type) => {
+  const [input, digits] = args as readonly [DecimalColumn, Int64Column];
+  const result = makeDecimal(rows, type as DecimalType);
+  result.validity = combineValidity(args, rows);
+  for (let row = 0; row < rows; row++) {
+    const value = readDecimal(input.words, row * strideOf(input));
+    const dropped = input.type.scale - int64AsNumber(digits.words, row * strideOf(digits));
+    const unit = dropped <= 0 ? 1n : dropped > 39 ? powerOfTen(40) : powerOfTen(dropped);
+    writeDecimal(result.words, row, (value / unit) * unit);
+  }
   return result;
 };
 
@@ -352,6 +385,22 @@ export const MATH: readonly ScalarFunction[] = [
     { args: ['2.345', '2'], gives: '2.350' },
     roundDecimals,
     { id: 'round-to:decimal', args: ['decimal', 'int64'], result: oneMoreDigit },
+  ),
+  fn(
+    'trunc',
+    FLOAT64,
+    'the number cut off after n places; at tens, hundreds … when n is negative',
+    { args: [-2.378, '2'], gives: -2.37 },
+    truncFloats,
+    { id: 'trunc-to:float64', args: ['float64', 'int64'] },
+  ),
+  fn(
+    'trunc',
+    DECIMAL,
+    'the number cut off after n places',
+    { args: ['-2.378', '2'], gives: '-2.370' },
+    truncDecimals,
+    { id: 'trunc-to:decimal', args: ['decimal', 'int64'], canFail: false },
   ),
   ...FLOAT_ONLY,
   ...['power', 'pow'].map((name) =>
