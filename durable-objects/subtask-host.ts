@@ -5,7 +5,7 @@
  * A reset object has a new incarnation and an empty machine, which answers every command with
  * `unknown-incarnation`: the leader then gives the generation up.
  */
-import { DurableObject } from 'cloudflare:workers';
+import { DurableObject, RpcTarget } from 'cloudflare:workers';
 import { reportOf } from '../src/base/errors.ts';
 import { hostName, leaderName, logName } from '../src/base/ids.ts';
 import { LIMITS } from '../src/base/limits.ts';
@@ -15,13 +15,14 @@ import {
   type CrashPoint,
   type Env,
   type HostCalls,
-  hosts,
+  type HostSession,
   isLocal,
   leaders,
   logs,
   type PreviewPage,
 } from '../src/platform/env.ts';
 import { getStateFile, putStateFile, readObject } from '../src/platform/objects.ts';
+import { HostSessions } from '../src/platform/host-sessions.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
 import { withRetry } from '../src/platform/retry.ts';
 import { STAGE_TIMEOUT_MS, TwoPhaseSinks } from '../src/platform/sinks/two-phase-sinks.ts';
@@ -48,6 +49,7 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #answers = new Map<number, (answer: CommandAnswer) => void>();
   readonly #deliveries = new Map<number, (answer: DeliveryAnswer) => void>();
   readonly #tails = new Map<string, PreviewTail>();
+  readonly #sessions = new HostSessions(this.env);
   readonly #reports: HostReport[] = [];
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #reporting = false;
@@ -66,12 +68,17 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
     });
   }
 
-  async deliver(delivery: Delivery): Promise<DeliveryAnswer> {
-    const requestId = this.#nextRequest++;
-    return await new Promise((resolve) => {
-      this.#deliveries.set(requestId, resolve);
-      this.#feed({ tag: 'delivery', delivery, requestId });
-    });
+  openSession(): Promise<HostSession> {
+    return Promise.resolve(
+      new IncomingSession(
+        (delivery) =>
+          new Promise((resolve) => {
+            const requestId = this.#nextRequest++;
+            this.#deliveries.set(requestId, resolve);
+            this.#feed({ tag: 'delivery', delivery, requestId });
+          }),
+      ),
+    );
   }
 
   async watch(waitMs: number): Promise<{ incarnation: string; phase: string }> {
@@ -228,19 +235,20 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   async #deliver(effect: HostEffect & { tag: 'deliver' }): Promise<void> {
     const { pipelineId, generation, index } = this.#identity();
     const { edge, to, sequence, frames } = effect;
+    const name = hostName(pipelineId, generation, to);
+    const delivery: Delivery = {
+      pipelineId,
+      generation,
+      edge,
+      from: index,
+      to,
+      fromHost: this.#incarnation,
+      sequence,
+      frames,
+    };
     let answer: DeliveryAnswer;
     try {
-      const target = hosts(this.env).getByName(hostName(pipelineId, generation, to));
-      answer = await target.deliver({
-        pipelineId,
-        generation,
-        edge,
-        from: index,
-        to,
-        fromHost: this.#incarnation,
-        sequence,
-        frames,
-      });
+      answer = await withRetry(() => this.#sessions.call(name, (host) => host.deliver(delivery)));
     } catch (thrown) {
       answer = { tag: 'refused', reason: reportOf(thrown).message };
     }
@@ -320,5 +328,20 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
     this.#timer = null;
     for (const resolve of this.#deliveries.values()) resolve({ tag: 'refused', reason: 'stopped' });
     this.#deliveries.clear();
+    this.#sessions.close();
+  }
+}
+
+/** The other end of a session; it has no more than this one call. */
+class IncomingSession extends RpcTarget implements HostSession {
+  readonly #deliver: (delivery: Delivery) => Promise<DeliveryAnswer>;
+
+  constructor(deliver: (delivery: Delivery) => Promise<DeliveryAnswer>) {
+    super();
+    this.#deliver = deliver;
+  }
+
+  deliver(delivery: Delivery): Promise<DeliveryAnswer> {
+    return this.#deliver(delivery);
   }
 }

@@ -22,6 +22,8 @@ export const LIMITS = {
   channelBytesMax: 2 * 1024 * 1024,
   /** One message between hosts. */
   frameBytesMax: 4 * 1024 * 1024,
+  /** Rows of one frame, as columns; a single row may weigh more. */
+  frameRowBytesMax: 2 * 1024 * 1024,
   /** One HTTP request of rows. */
   ingestBytesMax: 16 * 1024 * 1024,
   ingestRowBytesMax: 1024 * 1024,

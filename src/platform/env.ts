@@ -39,9 +39,16 @@ export type CrashPoint = string;
 /** Rows shown to whoever watches; `next` is what to ask for as `after` next time. */
 export type PreviewPage = { first: number; next: number; rows: string[] };
 
+/** What one host opens at another to send it rows; ends with either of them. */
+export interface HostSession {
+  /** Answered when there is room for more. Repeating a delivery whose answer was lost does no harm. */
+  deliver(delivery: Delivery): Promise<DeliveryAnswer>;
+}
+
 export interface HostCalls {
   command(envelope: CommandEnvelope): Promise<CommandAnswer>;
-  deliver(delivery: Delivery): Promise<DeliveryAnswer>;
+  /** A session for the frames of one sending host: one call that is billed, whatever goes through it. */
+  openSession(): Promise<HostSession>;
   /** Answers after `waitMs`, or breaks when the object is reset: so a lost host is noticed at once. */
   watch(waitMs: number): Promise<{ incarnation: string; phase: string }>;
   tail(operator: string, after: number, waitMs: number): Promise<PreviewPage>;

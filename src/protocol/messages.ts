@@ -234,9 +234,13 @@ export type HostReport =
 
 export type ReportAnswer = { tag: 'accepted' } | { tag: 'stale' };
 
+/** A watermark that follows the first `row` rows of its frame. */
+export type FrameMark = { row: number; value: number | 'end' | 'idle' };
+
 /** One frame on a channel between subtasks. */
 export type Frame =
-  | { tag: 'data'; rows: number; bytes: Uint8Array }
+  /** `marks`: watermarks among the rows, in order. */
+  | { tag: 'data'; rows: number; bytes: Uint8Array; marks: readonly FrameMark[] }
   /** Microseconds; 'end' when the sender's input has ended; 'idle' when the sender steps aside. */
   | { tag: 'watermark'; value: number | 'end' | 'idle' }
   | { tag: 'barrier'; epoch: number; attempt: number }

@@ -3,8 +3,7 @@
  *
  * Invariants: the parts together are the table; what was removed or dropped stands in the first. Failure: none.
  */
-import { unreachable } from '../base/assert.ts';
-import type { Column } from '../batch/column.ts';
+import { columnBytes } from '../batch/batch-bytes.ts';
 import { sliceColumn } from '../batch/take.ts';
 import type { StateTable } from './state-table.ts';
 
@@ -29,32 +28,4 @@ export function partsOf(table: StateTable, bytesMax: number): StateTable[] {
     });
   }
   return parts;
-}
-
-/** Bytes of the buffers that hold the first `rows` values. */
-export function columnBytes(column: Column, rows: number): number {
-  switch (column.tag) {
-    case 'boolean':
-      return rows >> 3;
-    case 'int32':
-      return rows * 4;
-    case 'int64':
-    case 'timestamp':
-    case 'float64':
-      return rows * 8;
-    case 'decimal':
-    case 'interval':
-      return rows * 16;
-    case 'text':
-      return rows * 4 + (column.offsets[rows] ?? 0) - (column.offsets[0] ?? 0);
-    case 'list': {
-      const start = column.offsets[0] ?? 0;
-      const end = column.offsets[rows] ?? start;
-      return rows * 4 + columnBytes(sliceColumn(column.child, start, end), end - start);
-    }
-    case 'struct':
-      return column.children.reduce((sum, child) => sum + columnBytes(child, rows), 0);
-    default:
-      return unreachable(column);
-  }
 }

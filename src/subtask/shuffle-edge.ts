@@ -12,8 +12,9 @@ import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { GraphEdge } from '../graph/graph.ts';
-import type { InputChannel, OutputChannel } from './channels.ts';
+import type { InputChannel } from './input-channel.ts';
 import type { Node, ShuffleOutput } from './node.ts';
+import type { OutputChannel } from './output-channel.ts';
 
 /** A destination: a channel of this host, or one to another host. */
 export type Destination =

@@ -11,10 +11,12 @@
 import { assert, must } from '../base/assert.ts';
 import { decodeBatch } from '../batch/ipc.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import { sliceBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import { BarrierAligner, type BarrierId } from '../checkpoint/barrier-aligner.ts';
 import type { Stage } from '../graph/graph.ts';
-import type { InputChannel, QueuedFrame } from './channels.ts';
+import type { Frame } from '../protocol/messages.ts';
+import type { InputChannel, QueuedFrame } from './input-channel.ts';
 import type { Node } from './node.ts';
 import type { ShuffleEdge } from './shuffle-edge.ts';
 import type { SourceNode } from './source-node.ts';
@@ -161,12 +163,9 @@ export class StageRuntime {
       case 'batch':
         node.receive(channel.port, frame.batch);
         return false;
-      case 'data': {
-        const batch: RecordBatch = decodeBatch(input.schema, frame.bytes);
-        node.counters.bytesIn += frame.bytes.byteLength;
-        node.receive(channel.port, batch);
+      case 'data':
+        this.#receiveRows(input, frame);
         return false;
-      }
       case 'watermark':
         this.#mergeWatermark(input, frame.value === 'end' ? Infinity : frame.value);
         return false;
@@ -177,6 +176,21 @@ export class StageRuntime {
         this.#mergeWatermark(input, Infinity);
         return this.#aligner.end(channel.key);
     }
+  }
+
+  /** Hands the rows of a frame on in pieces, with each watermark in its place between them. */
+  #receiveRows(input: StageInput, frame: Frame & { tag: 'data' }): void {
+    const { channel, node } = input;
+    const batch: RecordBatch = decodeBatch(input.schema, frame.bytes);
+    node.counters.bytesIn += frame.bytes.byteLength;
+    let from = 0;
+    for (const { row, value } of frame.marks) {
+      if (row > from) node.receive(channel.port, sliceBatch(batch, from, row));
+      from = row;
+      this.#mergeWatermark(input, value === 'end' ? Infinity : value);
+    }
+    if (from === 0) node.receive(channel.port, batch);
+    else if (from < batch.rows) node.receive(channel.port, sliceBatch(batch, from, batch.rows));
   }
 
   /** A channel has spoken: what its port of the node makes of all its channels goes to the node. */

@@ -21,9 +21,10 @@ import type {
 import { stagesOf } from '../graph/stages.ts';
 import { makeOperator } from '../operators/make-operator.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
-import { InputChannel, OutputChannel } from './channels.ts';
+import { InputChannel } from './input-channel.ts';
 import { Node } from './node.ts';
 import { OperatorBody } from './operator-body.ts';
+import { OutputChannel } from './output-channel.ts';
 import { type Destination, ShuffleEdge } from './shuffle-edge.ts';
 import { SinkNode } from './sink-node.ts';
 import { SourceNode } from './source-node.ts';

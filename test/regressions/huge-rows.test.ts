@@ -4,7 +4,7 @@ import { LIMITS } from '../../src/base/limits.ts';
 import { decodeBatch } from '../../src/batch/ipc.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import type { Schema } from '../../src/batch/types.ts';
-import { OutputChannel } from '../../src/subtask/channels.ts';
+import { OutputChannel } from '../../src/subtask/output-channel.ts';
 
 test('a batch of huge rows travels in several frames, whole and in order', () => {
   const rows = 9;
