@@ -9,6 +9,7 @@ import type {
   HostCommand,
   RuntimeSettings,
 } from '../../src/protocol/messages.ts';
+import { InputChannel } from '../../src/subtask/input-channel.ts';
 import type { HostEffect, HostStep } from '../../src/subtask/host-events.ts';
 import { HostMachine } from '../../src/subtask/host-machine.ts';
 import { TEST_SETTINGS } from '../harness/cluster.ts';
@@ -135,12 +136,41 @@ describe('who may command a host', () => {
 });
 
 describe('what a host takes from other hosts', () => {
-  test('frames in order, and no gap and no repetition', () => {
+  test('frames in order and without gap; what it has taken in already is only answered again', () => {
     const machine = deployed(2);
     expect(deliveryAnswer(machine.handle(delivery('P', 0), 1_000).effects)).toBe('accepted');
     expect(deliveryAnswer(machine.handle(delivery('P', 2), 1_000).effects)).toBe('refused');
-    expect(deliveryAnswer(machine.handle(delivery('P', 0), 1_000).effects)).toBe('refused');
+    expect(deliveryAnswer(machine.handle(delivery('P', 0), 1_000).effects)).toBe('accepted');
     expect(deliveryAnswer(machine.handle(delivery('P', 1), 1_000).effects)).toBe('accepted');
+  });
+
+  test('a delivery that repeats a part of what was taken in is refused', () => {
+    const channel = new InputChannel('e', 1, 0);
+    const frame = { tag: 'watermark', value: 1 } as const;
+    const send = (sequence: number, frames: number): string | undefined =>
+      channel.receive(
+        {
+          pipelineId: 'pl',
+          generation: 1,
+          edge: 'e',
+          from: 1,
+          to: 0,
+          fromHost: 'P',
+          sequence,
+          frames: Array.from({ length: frames }, () => frame),
+        },
+        1,
+      )?.tag;
+    expect([send(0, 2), send(0, 2), send(1, 2), send(0, 3), send(2, 1)]).toEqual([
+      'accepted',
+      'accepted',
+      'refused',
+      'refused',
+      'accepted',
+    ]);
+    const taken: unknown[] = [];
+    while (!channel.empty) taken.push(channel.shift());
+    expect(taken).toHaveLength(3);
   });
 
   test('frames of a host that was created again fail the generation', () => {

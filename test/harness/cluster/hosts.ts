@@ -25,6 +25,7 @@ const EAGER_LAYERS: LayerPolicy = { wholeBytesMin: 0, layersMax: 4, partBytesMax
 const REPORT_PAUSE_MS = 100;
 const DISOWNED_MS = 60_000;
 const LATE_MAX_MS = 4_000;
+const DELIVERY_ATTEMPTS_MAX = 3;
 
 export type HostCell = {
   machine: HostMachine;
@@ -374,7 +375,7 @@ export class Hosts {
     if (nowMs - host.disownedSinceMs > DISOWNED_MS) this.#feed(host, { tag: 'abandoned' });
   }
 
-  #deliver(from: HostCell, effect: HostEffect & { tag: 'deliver' }): void {
+  #deliver(from: HostCell, effect: HostEffect & { tag: 'deliver' }, attempt = 1): void {
     const world = this.#world;
     const { edge, to, sequence, frames } = effect;
     const refuse = (reason: string): void =>
@@ -387,10 +388,15 @@ export class Hosts {
       hostNode(from.generation, from.index),
       hostNode(from.generation, to),
     );
-    if (!reached || (lost && world.prng.chance(0.5))) return refuse('lost on its way');
+    // The shell calls again on a new session; what was taken in the first time is only answered then.
+    const again = (reason: string): void => {
+      if (attempt === DELIVERY_ATTEMPTS_MAX) refuse(reason);
+      else world.later(() => this.#deliver(from, effect, attempt + 1), from);
+    };
+    if (!reached || (lost && world.prng.chance(0.5))) return again('lost on its way');
     const target = this.#object(from.generation, to);
     const requestId = world.unique();
-    if (lost) refuse('its answer was lost');
+    if (lost) again('its answer was lost');
     else this.#waiting.set(`${target.incarnation}/${requestId}`, { from, edge, to });
     this.#feed(target, {
       tag: 'delivery',
