@@ -79,6 +79,10 @@ export function intervalOfLiteral(literal: string): IntervalParts {
   };
 }
 
+/** The length in microseconds where days are 24 hours, as they are in UTC; null: it has months. */
+export const fixedMicros = ({ months, days, micros }: IntervalParts): bigint | null =>
+  months === 0 ? BigInt(days) * BigInt(DAY_MICROS) + micros : null;
+
 const two = (value: bigint): string => value.toString().padStart(2, '0');
 
 /** As Postgres writes it: `1 year 2 mons -3 days +04:05:06.789`; zero is `00:00:00`. */

@@ -16,6 +16,7 @@ import { TYPED_ARITHMETIC } from './functions/arithmetic-typed.ts';
 import { CALENDAR } from './functions/calendar.ts';
 import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
+import { LISTS } from './functions/lists.ts';
 import { LIKES } from './functions/like.ts';
 import { MATH_FLOAT } from './functions/math-float.ts';
 import { MATH_WHOLE } from './functions/math-whole.ts';
@@ -38,6 +39,7 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...COMPARISONS,
   ...CONDITIONALS,
   ...LIKES,
+  ...LISTS,
   ...REGEX,
   ...MATH,
   ...MATH_FLOAT,

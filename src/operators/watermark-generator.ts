@@ -17,6 +17,7 @@
  * Failure: a row without event time is a problem of its own (NULL_VIOLATION) and goes no further; rows whose
  * expressions fail likewise.
  */
+import { fixedMicros, intervalOfLiteral } from '../batch/interval.ts';
 import { assert, must } from '../base/assert.ts';
 import { isValid, type Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
@@ -287,9 +288,9 @@ function constantLag({ eventTime, watermark }: WatermarkSpec): number | null {
   if (watermark.tag !== 'call' || watermark.fn !== 'subtract:timestamp-interval') return null;
   const [time, behind] = watermark.args;
   if (time === undefined || !isTime(time) || behind?.tag !== 'literal') return null;
-  // Months and days, which are no constant number of microseconds, are written otherwise.
-  const micros = /^-?\d{1,15}$/.exec(String(behind.value));
-  return micros === null ? null : Number(micros[0]);
+  if (behind.value === null) return null;
+  const micros = fixedMicros(intervalOfLiteral(String(behind.value)));
+  return micros === null || Math.abs(Number(micros)) >= 1e15 ? null : Number(micros);
 }
 
 /** Whether every time is present and so near to 1970 that taking a lag from it is exact. */

@@ -6,10 +6,14 @@
  * Failure behaviour: never throws on what a user can write.
  */
 import { type Span } from '../base/errors.ts';
-import { BOOLEAN, type Field, INTERVAL, type SqlType, typeName } from '../batch/types.ts';
+import { intervalLiteral } from '../batch/interval.ts';
+import { readInterval } from '../batch/interval-text.ts';
+import { BOOLEAN, BYTEA, type Field, INTERVAL, type SqlType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import { SLICE_FROM, SLICE_TO } from '../expr/functions/lists.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type {
+  ArrayExpression,
   BetweenExpression,
   BinaryExpression,
   CaseExpression,
@@ -21,6 +25,7 @@ import type {
   LikeExpression,
   PathExpression,
   RowExpression,
+  SliceExpression,
   SubscriptExpression,
   TypedLiteral,
   UnaryExpression,
@@ -29,7 +34,6 @@ import { bindCall } from './bind-call.ts';
 import { bindType } from './bind-type.ts';
 import { type ExpressionContext, type OtherExpression, POISON } from './expression-context.ts';
 import { castTo, resolveCall, sharedType } from './functions.ts';
-import { parseInterval } from './interval.ts';
 import { numberLiteral, textLiteral, untypedNull } from './literals.ts';
 import { readPath, reportUnresolved, resolvePath } from './scope.ts';
 
@@ -101,14 +105,11 @@ export class ExpressionBinder {
       case 'interval':
         return this.#interval(expression);
       case 'bytes':
-        return this.#unsupported('a bytes literal', span, 'use TEXT with the bytes in base64');
+        return { tag: 'literal', value: `\\x${expression.hex}`, type: BYTEA };
       case 'slice':
+        return this.#slice(expression);
       case 'array':
-        return this.#unsupported(
-          'an array',
-          span,
-          'keep one column for each value, or TEXT with JSON',
-        );
+        return this.#array(expression);
       case 'at_time_zone':
         return this.#unsupported(
           'AT TIME ZONE',
@@ -163,21 +164,17 @@ export class ExpressionBinder {
   }
 
   #interval(literal: IntervalLiteral): Expr {
-    const interval = parseInterval(literal.text, literal.unit);
-    if (interval === null)
+    const interval = readInterval(literal.text, literal.unit);
+    if (interval === null || interval === 'range')
       return this.#refuse(
         'TYPE_ERROR',
-        `'${literal.text}' is not an interval`,
+        interval === null
+          ? `'${literal.text}' is not an interval`
+          : `the interval '${literal.text}' is out of range`,
         literal.span,
         "write interval '1 hour 30 minutes'",
       );
-    if (interval.months !== 0)
-      return this.#unsupported(
-        'an interval of months',
-        literal.span,
-        'months have no fixed length; write days',
-      );
-    return { tag: 'literal', value: interval.micros.toString(), type: INTERVAL };
+    return { tag: 'literal', value: intervalLiteral(interval), type: INTERVAL };
   }
 
   #path(path: PathExpression): Expr {
@@ -209,14 +206,21 @@ export class ExpressionBinder {
   }
 
   #subscript(subscript: SubscriptExpression): Expr {
-    if (subscript.index.tag !== 'string')
-      return this.#unsupported(
-        'an array element',
-        subscript.span,
-        "a struct's field is read with .name or ['name']",
-      );
     const base = this.bind(subscript.base);
     if (base === POISON) return POISON;
+    if (base.type.tag === 'json' || subscript.index.tag !== 'string') {
+      const index = this.bind(subscript.index);
+      if (index === POISON) return POISON;
+      if (base.type.tag === 'json') return this.#resolve('->', [base, index], subscript.span);
+      if (base.type.tag === 'list')
+        return this.#resolve('array_element', [base, index], subscript.span);
+      return this.#refuse(
+        'TYPE_ERROR',
+        `${typeName(base.type)} has no elements`,
+        subscript.span,
+        "list[1] reads an element, and .name or ['name'] a field of a struct",
+      );
+    }
     const { value, span } = subscript.index;
     return (
       readPath(
@@ -225,6 +229,18 @@ export class ExpressionBinder {
         this.#context.diagnostics,
       ) ?? POISON
     );
+  }
+
+  #slice(slice: SliceExpression): Expr {
+    const base = this.bind(slice.base);
+    const from = slice.from === null ? SLICE_FROM : this.bind(slice.from);
+    const to = slice.to === null ? SLICE_TO : this.bind(slice.to);
+    if (base === POISON || from === POISON || to === POISON) return POISON;
+    return this.#resolve('array_slice', [base, from, to], slice.span);
+  }
+
+  #array(array: ArrayExpression): Expr {
+    return this.#call('make_array', array.elements, array.span);
   }
 
   #unary(unary: UnaryExpression): Expr {

@@ -117,7 +117,7 @@ function bindUnion(operation: SetOperation, environment: Environment): BoundQuer
       columns: first.query.columns.map((column) => ({ ...column, broken: true })),
     };
   const union = makeUnion(nodes.map((node) => castColumns(node, types)));
-  return operation.all ? queryOf(union) : bindDistinct(union, operation, diagnostics);
+  return operation.all ? queryOf(union) : bindDistinct(union);
 }
 
 /** `a UNION ALL b UNION ALL c` is one union of three. */

@@ -79,7 +79,7 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
     items.map((item) => item.name),
   );
   if (!select.distinct) return queryOf(project);
-  return bindDistinct(project, select, diagnostics);
+  return bindDistinct(project);
 }
 
 function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | null {

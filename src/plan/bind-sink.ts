@@ -164,16 +164,6 @@ function inferredInput(
     });
     return null;
   }
-  const interval = node.schema.findIndex((field) => field.type.tag === 'interval');
-  if (interval >= 0) {
-    diagnostics.error(
-      'TYPE_ERROR',
-      `column "${names[interval]}" is INTERVAL, which can not be written`,
-      place,
-      { hint: 'cast it to TEXT' },
-    );
-    return null;
-  }
   if (node.schema.every((field, index) => field.name === names[index])) return node;
   return makeProject(
     node,

@@ -8,7 +8,7 @@ import type { Output } from './bind-source.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { POISON, tableContext } from './expression-context.ts';
-import { resolveCall } from './functions.ts';
+import { castTo, resolveCall } from './functions.ts';
 import type { WatermarkPlan } from './logical.ts';
 import type { CanonicalValue } from './options.ts';
 import type { Scope } from './scope.ts';
@@ -46,7 +46,8 @@ export function bindWatermark(
         { hint: 'keep WATERMARK FOR' },
       );
     if (eventTime === null || bound === null || bound === POISON) return null;
-    if (bound.type.tag !== 'timestamp') {
+    const watermarkExpr = asTimestamp(bound);
+    if (watermarkExpr === null) {
       diagnostics.error(
         'INVALID_WATERMARK',
         `the watermark must be TIMESTAMP, and this is ${typeName(bound.type)}`,
@@ -55,7 +56,7 @@ export function bindWatermark(
       );
       return null;
     }
-    return { eventTime, watermark: bound, idleMs, idleAdvanceMs };
+    return { eventTime, watermark: watermarkExpr, idleMs, idleAdvanceMs };
   }
   return fieldWatermark(table, scope, common, { idleMs, idleAdvanceMs }, diagnostics);
 }
@@ -129,7 +130,8 @@ function timeColumn(
     return null;
   }
   if (column.broken) return null;
-  if (column.type.tag !== TIMESTAMP.tag) {
+  const time = asTimestamp({ tag: 'column', index: column.index, type: column.type });
+  if (time === null) {
     diagnostics.error(
       'INVALID_WATERMARK',
       `the event time column "${name}" is ${typeName(column.type)}, and must be TIMESTAMP`,
@@ -138,7 +140,15 @@ function timeColumn(
     );
     return null;
   }
-  return { tag: 'column', index: column.index, type: column.type };
+  return time;
+}
+
+/** A moment of any type as TIMESTAMP, which event times are; null: it is none. */
+function asTimestamp(expr: Expr): Expr | null {
+  const { tag } = expr.type;
+  if (tag !== 'timestamp' && tag !== 'timestamptz' && tag !== 'timestamp_ns') return null;
+  const cast = castTo(expr, TIMESTAMP, false);
+  return cast.tag === 'expr' ? cast.expr : null;
 }
 
 const numberOf = (value: CanonicalValue | undefined): number | null =>

@@ -1,30 +1,11 @@
 /** SELECT DISTINCT and UNION → a grouping by all columns. */
-import type { Span } from '../base/errors.ts';
-import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
 import { columnExpr, makeProject, makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
 import { type BoundQuery, queryOf } from './scope.ts';
 
 /** The query's rows, each once. */
-export function bindDistinct(
-  input: PlanNode,
-  source: { span: Span },
-  diagnostics: Diagnostics,
-): BoundQuery {
-  const windowAt = windowOf(input);
-  const struct = input.schema.findIndex(
-    (field, index) => field.type.tag === 'struct' && index !== windowAt,
-  );
-  if (struct < 0) return queryOf(makeDistinct(input, windowAt));
-  const name = input.schema[struct]?.name;
-  diagnostics.error(
-    'UNSUPPORTED',
-    `DISTINCT over the struct "${name}" is not supported yet`,
-    source.span,
-    { hint: 'select its fields' },
-  );
-  return { ...queryOf(input), node: null };
-}
+export const bindDistinct = (input: PlanNode): BoundQuery =>
+  queryOf(makeDistinct(input, windowOf(input)));
 
 /** The column that says in which window a row was aggregated; -1: none, or rows that may be taken back. */
 const windowOf = (input: PlanNode): number =>

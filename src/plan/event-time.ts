@@ -4,6 +4,7 @@
  * A column that holds the event time of its rows is known by its origin: the column a table's WATERMARK FOR names, or
  * the window of a windowed aggregate, whose rows have the time `window.end` less 1 µs.
  */
+import { fixedMicros, intervalOfLiteral } from '../batch/interval.ts';
 import type { Expr } from '../expr/expr.ts';
 import { foldConstants } from '../expr/compile.ts';
 import { functionById } from '../expr/registry.ts';
@@ -80,8 +81,9 @@ export function intervalOf(expr: Expr): number | null {
   const folded = foldConstants(expr);
   if (folded.tag !== 'literal' || folded.type.tag !== 'interval') return null;
   if (folded.value === null) return null;
-  const micros = Number(folded.value);
-  return Number.isSafeInteger(micros) ? micros : null;
+  const length = fixedMicros(intervalOfLiteral(String(folded.value)));
+  const micros = Number(length);
+  return length !== null && Number.isSafeInteger(micros) ? micros : null;
 }
 
 /** Bounds of the right row's event time less the left row's. */

@@ -1,6 +1,13 @@
 /** What the binder asks of the function registry, with arguments cast to what an overload wants. */
 import type { ErrorCode, ErrorExtras } from '../base/errors.ts';
-import { type SqlType, sameType, typeName } from '../batch/types.ts';
+import {
+  INTEGERS,
+  type SqlType,
+  UINT64,
+  isIntegerTag,
+  sameType,
+  typeName,
+} from '../batch/types.ts';
 import { makeAccumulator, resolveAggregate } from '../expr/aggregate-registry.ts';
 import { canCast, castHint } from '../expr/cast.ts';
 import { commonTypeOf } from '../expr/coercion.ts';
@@ -23,13 +30,14 @@ export function resolveCall(
   name: string,
   args: readonly Expr[],
 ): { tag: 'expr'; expr: Expr } | CallError {
+  const typed = withUnsignedLiterals(name, args);
   const resolved = resolveFunction(
     name,
-    args.map((arg) => arg.type),
-    args.map(isUntyped),
+    typed.map((arg) => arg.type),
+    typed.map(isUntyped),
   );
   if ('error' in resolved) return refusal(name, resolved);
-  const cast = castAll(args, resolved.coerced);
+  const cast = castAll(typed, resolved.coerced);
   if (cast.tag === 'error') return cast;
   const values = cast.args.map((arg) => (arg.tag === 'literal' ? arg.value : undefined));
   const problem = functionById(resolved.fn).check?.(values) ?? null;
@@ -39,6 +47,34 @@ export function resolveCall(
     tag: 'expr',
     expr: { tag: 'call', fn: resolved.fn, args: cast.args, type: resolved.type },
   };
+}
+
+/** Operators that give a BIGINT UNSIGNED for a BIGINT UNSIGNED and a constant; a difference may be negative. */
+const KEEPS_UNSIGNED: ReadonlySet<string> = new Set([
+  '=',
+  '<>',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  '+',
+  '*',
+  '/',
+  '%',
+  'in',
+]);
+
+/** A whole-number constant beside a BIGINT UNSIGNED is one as well, rather than both becoming DECIMAL. */
+function withUnsignedLiterals(name: string, args: readonly Expr[]): readonly Expr[] {
+  if (!KEEPS_UNSIGNED.has(name) || !args.some(({ type }) => type.tag === 'uint64')) return args;
+  return args.map((arg) => {
+    if (arg.tag !== 'literal' || arg.value === null) return arg;
+    const { type } = arg;
+    const whole = isIntegerTag(type.tag) || (type.tag === 'decimal' && type.scale === 0);
+    const value = whole ? BigInt(String(arg.value)) : -1n;
+    if (value < 0n || value > INTEGERS.uint64.max) return arg;
+    return { tag: 'literal', value: value.toString(), type: UINT64 };
+  });
 }
 
 function castAll(

@@ -151,19 +151,6 @@ export class Grouping {
       [...columns].every((index) => index === this.#windowColumn || index === this.#standIn)
     )
       return;
-    if (expr.type.tag === 'struct' || expr.type.tag === 'interval') {
-      this.#diagnostics.error(
-        'UNSUPPORTED',
-        `grouping by a ${expr.type.tag} is not supported yet`,
-        source.span,
-        {
-          hint:
-            expr.type.tag === 'struct' ? 'group by its fields' : 'group by a number or a timestamp',
-        },
-      );
-      this.#broken = true;
-      return;
-    }
     const text = canonical(expr);
     if (!this.#keys.some((key) => canonical(key.expr) === text)) this.#keys.push({ expr, name });
   }

@@ -9,6 +9,7 @@ import {
   TEXT,
   TIMESTAMP,
   decimalType,
+  listType,
 } from '../../src/batch/types.ts';
 import { constantColumn } from '../../src/batch/constant-column.ts';
 import { takeColumn } from '../../src/batch/take.ts';
@@ -38,6 +39,7 @@ function typed(
   value: LiteralValue,
 ): { type: SqlType; value: LiteralValue } {
   if (pattern === 'decimal') return unscaled(String(value));
+  if (pattern === 'list') return { type: listType(INT32), value };
   if (pattern === 'as-text') return { type: TEXT, value };
   if (pattern !== 'any') return { type: { tag: pattern } as SqlType, value };
   return {
