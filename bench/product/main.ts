@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { withSection } from '../../scripts/docs.ts';
 import { checkpoint } from './checkpoint.ts';
 import { httpTumbleR2 } from './http-tumble-r2.ts';
+import { latency } from './latency.ts';
 import { lineage } from './lineage.ts';
 import type { Bench } from './measurement.ts';
 import { nexmarkTumbleBlackhole } from './nexmark-tumble-blackhole.ts';
@@ -20,6 +21,7 @@ const JOBS: Record<string, Bench & { runs: number }> = {
   recovery: { ...recovery, runs: 10 },
   checkpoint: { ...checkpoint, runs: 10 },
   lineage: { ...lineage, runs: 10 },
+  latency: { ...latency, runs: 3 },
   'set-up': { ...setUp, runs: 1 },
 };
 
