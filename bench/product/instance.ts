@@ -3,7 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { peakRssBytes } from '../child.ts';
 import { ApiClient, type JobView, type PipelineView } from '../../src/cli/api-client.ts';
+import { workerdProcesses } from '../../src/cli/processes.ts';
 import { spawnRuntime, type RuntimeProcess } from '../../src/cli/runtime-process.ts';
 
 const CRON_MS = 1_000;
@@ -68,6 +70,39 @@ export class Instance {
     const accepted = response.ok ? (JSON.parse(text) as { accepted: number }).accepted : -1;
     if (accepted !== rows)
       throw new Error(`rows were not accepted: HTTP ${response.status}: ${text.slice(0, 500)}`);
+  }
+
+  /** Stores NDJSON rows; false when the log is full and the rows are to be sent again later. */
+  async trySend(pipelineId: string, table: string, ndjson: string, key: string): Promise<boolean> {
+    const response = await this.#runtime.fetch(
+      `/api/v1/pipelines/${pipelineId}/tables/${table}/rows`,
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': key },
+        body: ndjson,
+      },
+    );
+    const text = await response.text();
+    if (response.status === 429 && response.headers.has('retry-after')) return false;
+    if (!response.ok) throw new Error(`HTTP ${response.status}: ${text.slice(0, 500)}`);
+    return true;
+  }
+
+  /** Peak resident memory of the workerd process, in bytes. */
+  peakRssBytes(): number {
+    return Math.max(...workerdProcesses(this.#stateDir).map(peakRssBytes));
+  }
+
+  /** The job when it has failed or ended. */
+  async untilOver(pipelineId: string, timeoutMs: number): Promise<JobView> {
+    const over = new Set(['Failed', 'Finished', 'Stopped']);
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const job = await this.api.job(pipelineId);
+      if (over.has(job.state)) return job;
+      if (performance.now() > deadline) throw new Error(`timed out at ${JSON.stringify(job)}`);
+      await pause(100);
+    }
   }
 
   /** The job as soon as `reached` holds. */

@@ -9,6 +9,7 @@ import { httpTumbleR2 } from './http-tumble-r2.ts';
 import { latency } from './latency.ts';
 import { lineage } from './lineage.ts';
 import type { Bench } from './measurement.ts';
+import { memory } from './memory.ts';
 import { nexmarkTumbleBlackhole } from './nexmark-tumble-blackhole.ts';
 import { recovery } from './recovery.ts';
 import { type JobResult, machine, mergeResults, resultTables } from './report.ts';
@@ -22,6 +23,7 @@ const JOBS: Record<string, Bench & { runs: number }> = {
   checkpoint: { ...checkpoint, runs: 10 },
   lineage: { ...lineage, runs: 10 },
   latency: { ...latency, runs: 3 },
+  memory: { ...memory, runs: 1 },
   'set-up': { ...setUp, runs: 1 },
 };
 

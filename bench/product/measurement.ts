@@ -3,7 +3,7 @@
 export type Measurement = {
   /** What was measured, as it stands in the table. */
   name: string;
-  unit: 'rows/s' | 'ms' | 's' | 'operations';
+  unit: 'rows/s' | 'MB' | 'ms' | 's' | 'operations';
   values: number[];
   /** How, in one sentence; with the size of the input. */
   note: string;
