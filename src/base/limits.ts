@@ -12,6 +12,8 @@ export const LIMITS = {
   /** Height of a syntax tree, where `a + b + c` counts for each sign: what walks a tree may recurse this far. */
   queryHeightMax: 512,
   parallelismMax: 64,
+  /** Windows of one query that hold the same row. */
+  windowsPerRowMax: 100_000,
   /** Rows of one batch inside a host. */
   batchRowsDefault: 2048,
   batchRowsMax: 8192,

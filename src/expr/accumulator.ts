@@ -26,6 +26,11 @@ export interface Accumulator {
   ): void;
   /** Folds partial states in, row r into group `groups[r]`. */
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void;
+  /**
+   * Takes partial states back that were merged, row r from group `groups[r]`, without a trace. Left out where that
+   * cannot be done exactly.
+   */
+  subtract?(groups: Int32Array, rows: number, states: readonly Column[]): void;
   /** States of the given groups, one row each, in order. */
   stateColumns(groups: Int32Array): Column[];
   /** Results of the given groups, one row each; a result that does not fit its type fails that row. */

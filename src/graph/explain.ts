@@ -3,8 +3,10 @@ import { must } from '../base/assert.ts';
 import { describeSchema, printOver } from '../plan/describe.ts';
 import { formatInterval } from '../plan/interval.ts';
 import { describeJoinState } from './explain-join.ts';
-import type { GraphEdge, GraphOperator, OperatorSpec, PhysicalGraph } from './graph.ts';
+import { isUpdated } from '../plan/nodes.ts';
+import type { GraphEdge, GraphOperator, OperatorSpec, PhysicalGraph, WindowSpec } from './graph.ts';
 import { stagesOf } from './stages.ts';
+import { paneMicros } from './window-panes.ts';
 
 export function explainPhysical(graph: PhysicalGraph, parallelism: number): string {
   const operators = new Map(graph.operators.map((operator) => [operator.id, operator]));
@@ -44,6 +46,16 @@ function explainOperator(
   return lines;
 }
 
+function describeWindowState(window: WindowSpec, byColumn: boolean): string {
+  if (window.tag === 'session') return byColumn ? 'open windows' : 'open sessions';
+  const width = formatInterval(window.widthMicros);
+  if (window.tag === 'tumble' || byColumn || isUpdated(window)) return `open windows of ${width}`;
+  return `panes of ${formatInterval(paneMicros(window))} of the last ${width}`;
+}
+
+const afterLateness = (window: WindowSpec): string =>
+  window.latenessMicros === undefined ? '' : ` by ${formatInterval(window.latenessMicros)}`;
+
 /** What an operator keeps, and until when; null: nothing. */
 export function describeState(spec: OperatorSpec): string | null {
   switch (spec.tag) {
@@ -51,7 +63,7 @@ export function describeState(spec: OperatorSpec): string | null {
       return 'one offset and watermark per partition';
     case 'window-aggregate': {
       const per = spec.keys.length === 0 ? 'one row' : 'one row per key';
-      return `open windows of ${formatInterval(spec.window.widthMicros)}, ${per}, freed when the watermark passes their end`;
+      return `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, ${per}, freed when the watermark passes their end${afterLateness(spec.window)}`;
     }
     case 'updating-aggregate':
       return spec.keys.length === 0 ? 'one row' : 'one row per key, never freed';

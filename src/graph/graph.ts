@@ -11,6 +11,7 @@ import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { JoinKind, JoinTime } from '../plan/logical.ts';
 import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
+import type { Window } from '../plan/logical.ts';
 
 export type OperatorId = string;
 
@@ -48,7 +49,7 @@ export type SourceSpec = {
   lateRows: 'count' | 'dead_letter';
 };
 
-export type WindowSpec = { tag: 'tumble'; widthMicros: number; offsetMicros: number };
+export type WindowSpec = Window;
 
 /** Columns of the output: the left side's, then, unless `semi` or `anti`, the right side's. */
 export type JoinSpec = {
@@ -76,6 +77,10 @@ export type OperatorSpec =
   | {
       tag: 'window-aggregate';
       window: WindowSpec;
+      /** The input column that says which window a row belongs to; absent: its event time does. */
+      windowColumn?: number;
+      /** Input rows may be retractions. */
+      updatingInput?: true;
       keys: readonly Expr[];
       aggregates: readonly AggregateCall[];
       /** Output column i comes from here. */

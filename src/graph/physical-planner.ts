@@ -95,6 +95,8 @@ function specOf(node: PlanNode): OperatorSpec {
       return {
         tag: 'window-aggregate',
         window: node.window,
+        ...(node.windowColumn === null ? {} : { windowColumn: node.windowColumn }),
+        ...(node.input.updating ? { updatingInput: true as const } : {}),
         keys: node.groupBy,
         aggregates: node.aggregates,
         outputs: node.outputs,

@@ -2,13 +2,16 @@
 import { assert, must } from '../base/assert.ts';
 import type { Schema } from '../batch/types.ts';
 import type { GraphOperator, PhysicalGraph } from '../graph/graph.ts';
+import { BucketedWindowAggregate } from './bucketed-window-aggregate.ts';
 import { Filter } from './filter.ts';
 import type { Operator } from './operator.ts';
 import { makeJoinOperator } from './make-join.ts';
 import { Project } from './project.ts';
+import { SessionAggregate } from './session-aggregate.ts';
 import { Union } from './union.ts';
 import { UpdatingAggregate } from './updating-aggregate.ts';
 import { WindowAggregate } from './window-aggregate.ts';
+import type { WindowAggregateSpec } from './window-rows.ts';
 
 /** A fresh operator without state; sources and sinks are made by the connectors instead. */
 export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Operator {
@@ -21,7 +24,7 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
     case 'union':
       return new Union();
     case 'window-aggregate':
-      return new WindowAggregate(spec, inputSchema(operator, graph), operator.schema);
+      return makeWindowAggregate(spec, inputSchema(operator, graph), operator.schema);
     case 'updating-aggregate':
       return new UpdatingAggregate(spec, inputSchema(operator, graph), operator.schema);
     case 'join':
@@ -33,6 +36,15 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
     case 'sink':
       return assert(false, `${spec.tag} is not an operator`) as never;
   }
+}
+
+function makeWindowAggregate(spec: WindowAggregateSpec, input: Schema, output: Schema): Operator {
+  const { window, windowColumn, updatingInput } = spec;
+  const updated = window.latenessMicros !== undefined || window.earlyMs !== undefined;
+  if (windowColumn !== undefined || updatingInput === true || updated)
+    return new BucketedWindowAggregate(spec, input, output);
+  if (window.tag === 'session') return new SessionAggregate(spec, input, output);
+  return new WindowAggregate(spec, input, output);
 }
 
 /** What arrives at a port. */

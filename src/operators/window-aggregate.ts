@@ -1,144 +1,148 @@
 /**
- * GROUP BY with a tumbling window: one group index with accumulators per open window.
+ * GROUP BY with a tumbling, hopping or cumulating window over rows that stay.
  *
- * Place in the walk: stage 6. A row belongs to the window that holds its event time. Windows start where
- * (start − offset) is a multiple of the width. When event time reaches a window's end, its rows leave once, with event
- * time end − 1 µs, which lies in the same window again, so that a further aggregation by the window column adds up.
+ * Place in the walk: stage 6. A row belongs to every window that holds its event time (`WindowGrid`); it is aggregated
+ * once, in its pane, and windows are made of panes (`PaneWindows`). When event time reaches a window's end, its rows
+ * leave once, with event time end − 1 µs.
  *
- *     window:  open ──first row──▶ held ──watermark ≥ end──▶ emitted and forgotten
+ *     window:  open ──first row──▶ held ──watermark ≥ end──▶ emitted
  *
- * State table `windows`: window start, keys, accumulator states; the watermark is restored by the driver.
+ * State tables: `panes`: where the pane starts, keys, accumulator states; `progress`, where windows have several panes:
+ * up to where the windows of a key's hash have been emitted, for former subtasks may differ in it. The watermark is
+ * restored by the driver. Snapshots of changes name the groups that changed and the panes that are gone.
  * Invariants: INV-62 a window is emitted at most once; INV-63 the result depends on the rows and on which of them came
  * after their window had closed, not on batches, order inside the watermark's bound or subtasks.
  * Not guaranteed: the order of rows within a window.
- * Failure: rows whose window has closed are late; rows that cannot be computed are errors, and so is a result row whose
- * aggregate does not fit its type. All three are reported and counted, never dropped silently.
+ * Failure: a row all of whose windows have closed is late; rows that cannot be computed are errors, and so is a result
+ * row whose aggregate does not fit its type. All three are reported and counted, never dropped silently. A row that lies
+ * between windows (a slide longer than the width) belongs to none.
  */
 import { assert, must } from '../base/assert.ts';
-import { LIMITS } from '../base/limits.ts';
 import type { Column, Int64Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch, takeBatch, takeColumn } from '../batch/take.ts';
-import { timestampText } from '../batch/timestamp-text.ts';
-import { TIMESTAMP, WINDOW, type Schema } from '../batch/types.ts';
-import { RowErrors } from '../expr/row-errors.ts';
-import type { OperatorSpec } from '../graph/graph.ts';
+import { TIMESTAMP, type Schema } from '../batch/types.ts';
 import { allGroups } from '../state/group-index.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
-import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
+import { GroupedAggregates, GroupInputs } from './group-aggregates.ts';
+import { lateRow } from './late-row.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
-import { survivors } from './project.ts';
-import { problemsOf, rowJson } from './row-json.ts';
+import { PaneWindows, type Pane } from './pane-windows.ts';
 import { constantTime, measureTimes, timeAt, timesOf, timeSpan } from './times.ts';
+import { WindowGrid } from './window-grid.ts';
+import { WindowRows, type WindowAggregateSpec } from './window-rows.ts';
 
-export type WindowAggregateSpec = OperatorSpec & { tag: 'window-aggregate' };
-
-/** Beyond this many runs of equal windows, a batch is brought into window order first. */
+/** Beyond this many runs of equal panes, a batch is brought into their order first. */
 const RUNS_MAX = 8;
 
+const PROGRESS: Schema = [{ name: 'emitted_to', type: TIMESTAMP, nullable: false }];
+
 export class WindowAggregate implements Operator {
+  readonly keepsChanges = true;
   readonly #spec: WindowAggregateSpec;
   readonly #inputSchema: Schema;
-  readonly #outputSchema: Schema;
   readonly #inputs: GroupInputs;
-  /** By window start in microseconds. */
-  readonly #windows = new Map<number, GroupedAggregates>();
+  readonly #grid: WindowGrid;
+  readonly #rows: WindowRows;
+  #windows: PaneWindows;
+  /** State that came back, by how far its windows had been emitted; empty again once it has caught up. */
+  #restored: PaneWindows[] = [];
   #watermark: Watermark = -Infinity;
-  /** State came back that was due already: former subtasks may have heard of time in another order. */
-  #overdue = false;
+  /** Every row at this instant or later lies in a window that is open, or in none. */
+  #openFrom = -Infinity;
 
   constructor(spec: WindowAggregateSpec, inputSchema: Schema, outputSchema: Schema) {
-    assert(spec.window.widthMicros > 0, 'a window has a width');
+    assert(spec.window.tag !== 'session', 'sessions have their own operator');
     this.#spec = spec;
     this.#inputSchema = inputSchema;
-    this.#outputSchema = outputSchema;
     this.#inputs = new GroupInputs(spec.keys, spec.aggregates, inputSchema);
+    this.#grid = new WindowGrid(spec.window);
+    this.#rows = new WindowRows(spec.outputs, outputSchema);
+    this.#windows = this.#makeWindows(-Infinity);
+  }
+
+  #makeWindows(emittedTo: number): PaneWindows {
+    const { keys, aggregates } = this.#spec;
+    return new PaneWindows(this.#grid, () => new GroupedAggregates(keys, aggregates), emittedTo);
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    measureTimes(timesOf(batch), batch.rows);
-    const { first, last } = timeSpan;
-    const start = this.#startOf(first);
-    const end = start + this.#spec.window.widthMicros;
-    if (last < end && end > this.#watermark) {
-      const evaluated = this.#inputs.evaluate(batch, output);
-      if (evaluated.batch.rows > 0) this.#update(start, evaluated, 0, evaluated.batch.rows);
-      return;
-    }
+    this.#catchUp(output);
+    if (this.#takesWhole(batch, output)) return;
     const onTime = this.#withoutLate(batch, output);
     if (onTime.rows === 0) return;
     const evaluated = this.#inputs.evaluate(this.#nearlyOrdered(onTime), output);
-    this.#forEachRun(evaluated.batch, (start, from, to) =>
-      this.#update(start, evaluated, from, to),
-    );
+    this.#forEachRun(evaluated.batch, (start, from, to) => {
+      if (this.#grid.lastEndOf(start) > start) this.#windows.update(start, evaluated, from, to);
+    });
   }
 
-  #startOf(micros: number): number {
-    const { widthMicros, offsetMicros } = this.#spec.window;
-    const since = micros - offsetMicros;
-    return since - modulo(since, widthMicros) + offsetMicros;
+  /** Takes in a batch that lies in one open pane, as most do; false when it does not. */
+  #takesWhole(batch: RecordBatch, output: Output): boolean {
+    measureTimes(timesOf(batch), batch.rows);
+    const { first, last } = timeSpan;
+    if (first < this.#openFrom) return false;
+    const start = this.#grid.paneOfInstant(first);
+    if (last >= this.#grid.instantOf(start + this.#grid.pane)) return false;
+    if (this.#grid.lastEndOf(start) <= start) return true;
+    const evaluated = this.#inputs.evaluate(batch, output);
+    const { rows } = evaluated.batch;
+    if (rows > 0) this.#windows.update(start, evaluated, 0, rows);
+    return true;
   }
 
-  /** Reports rows whose window has closed; the batch itself when there are none. */
+  /** Reports rows whose windows have all closed; the batch itself when there are none. */
   #withoutLate(batch: RecordBatch, output: Output): RecordBatch {
     const words = timesOf(batch);
     let keep: Uint8Array | null = null;
     const late: RowProblem[] = [];
-    // Everything at or after this lies in a window that is still open.
-    const open = Number.isFinite(this.#watermark)
-      ? this.#startOf(this.#watermark)
-      : this.#watermark;
     for (let row = 0; row < batch.rows; row++) {
       const micros = timeAt(words, row);
-      if (micros >= open) continue;
-      const end = this.#startOf(micros) + this.#spec.window.widthMicros;
-      if (end > this.#watermark) continue;
+      if (micros >= this.#openFrom) continue;
+      const start = this.#grid.paneOfInstant(micros);
+      const end = this.#grid.lastEndOf(start);
+      if (end <= start) continue;
       keep ??= new Uint8Array(batch.rows).fill(1);
       keep[row] = 0;
-      late.push({
-        row,
-        code: 'LATE_ROW',
-        column: '',
-        message: lateMessage(micros, end, this.#watermark),
-        raw: rowJson(batch, this.#inputSchema, row),
-      });
+      const closed = this.#grid.instantOf(end);
+      late.push(lateRow(batch, this.#inputSchema, row, closed, this.#watermark));
     }
     if (keep === null) return batch;
     output.late(late);
     return filterBatch(batch, keep);
   }
 
-  /** The same rows with few runs of equal windows; the order within a window is kept. */
+  /** The same rows with few runs of equal panes; the order within a pane is kept. */
   #nearlyOrdered(batch: RecordBatch): RecordBatch {
     let runs = 0;
     this.#forEachRun(batch, () => runs++);
     if (runs <= RUNS_MAX) return batch;
     const words = timesOf(batch);
-    const rowsByWindow = new Map<number, number[]>();
+    const rowsByPane = new Map<number, number[]>();
     for (let row = 0; row < batch.rows; row++) {
-      const start = this.#startOf(timeAt(words, row));
-      const rows = rowsByWindow.get(start);
-      if (rows === undefined) rowsByWindow.set(start, [row]);
+      const start = this.#grid.paneOfInstant(timeAt(words, row));
+      const rows = rowsByPane.get(start);
+      if (rows === undefined) rowsByPane.set(start, [row]);
       else rows.push(row);
     }
-    if (rowsByWindow.size === runs) return batch;
-    const indices = Int32Array.from([...rowsByWindow.values()].flat());
+    if (rowsByPane.size === runs) return batch;
+    const indices = Int32Array.from([...rowsByPane.values()].flat());
     return takeBatch(batch, indices, batch.rows);
   }
 
-  /** Calls `visit(start, from, to)` for each stretch of rows of one window: one division per run, not per row. */
+  /** Calls `visit(start, from, to)` for each stretch of rows of one pane: one division per run, not per row. */
   #forEachRun(batch: RecordBatch, visit: (start: number, from: number, to: number) => void): void {
     const words = timesOf(batch);
-    const width = this.#spec.window.widthMicros;
     let from = 0;
     while (from < batch.rows) {
-      const start = this.#startOf(timeAt(words, from));
-      const end = start + width;
+      const start = this.#grid.paneOfInstant(timeAt(words, from));
+      const first = this.#grid.instantOf(start);
+      const end = this.#grid.instantOf(start + this.#grid.pane);
       let to = from + 1;
       while (to < batch.rows) {
         const micros = timeAt(words, to);
-        if (micros < start || micros >= end) break;
+        if (micros < first || micros >= end) break;
         to++;
       }
       visit(start, from, to);
@@ -146,155 +150,183 @@ export class WindowAggregate implements Operator {
     }
   }
 
-  #update(start: number, evaluated: EvaluatedBatch, from: number, to: number): void {
-    const window = this.#windowAt(start);
-    window.update(evaluated, from, to, window.groupsOf(evaluated, from, to));
-  }
-
-  #windowAt(start: number): GroupedAggregates {
-    let window = this.#windows.get(start);
-    if (window === undefined) {
-      window = new GroupedAggregates(this.#spec.keys, this.#spec.aggregates);
-      this.#windows.set(start, window);
-    }
-    return window;
-  }
-
   onWatermark(watermark: Watermark, output: Output): void {
+    this.#catchUp(output);
     if (watermark <= this.#watermark) return;
     this.#watermark = watermark;
-    this.#emitClosed(output);
+    const position = this.#grid.positionOf(watermark);
+    this.#openFrom = this.#grid.instantOf(this.#grid.startOf(this.#grid.endAfter(position)));
+    this.#advance(this.#windows, position, output);
   }
 
-  #emitClosed(output: Output): void {
-    this.#overdue = false;
-    const { widthMicros } = this.#spec.window;
-    const closed = [...this.#windows.keys()].filter(
-      (start) => start + widthMicros <= this.#watermark,
+  #advance(windows: PaneWindows, position: number, output: Output): void {
+    windows.advance(position, (start, end, rows) =>
+      this.#rows.emitWindow(this.#grid.instantOf(start), this.#grid.instantOf(end), rows, output),
     );
-    for (const start of closed.sort((left, right) => left - right)) {
-      const window = must(this.#windows.get(start), 'an open window');
-      this.#windows.delete(start);
-      this.#emit(start, window, output);
-    }
   }
 
-  #emit(start: number, window: GroupedAggregates, output: Output): void {
-    const all = allGroups(window.count);
-    for (let from = 0; from < all.length; from += LIMITS.batchRowsDefault)
-      this.#emitGroups(start, window, all.subarray(from, from + LIMITS.batchRowsDefault), output);
-  }
-
-  #emitGroups(start: number, window: GroupedAggregates, groups: Int32Array, output: Output): void {
-    const rows = groups.length;
-    const errors = new RowErrors(rows);
-    const keys = window.index.keyColumns(groups);
-    const results = window.accumulators.map((accumulator) => accumulator.results(groups, errors));
-    const end = start + this.#spec.window.widthMicros;
-    const columns = this.#spec.outputs.map((source): Column => {
-      if (source.tag === 'key') return must(keys[source.index], 'a key column');
-      if (source.tag === 'aggregate') return must(results[source.index], 'an aggregate column');
-      return windowColumn(start, end, rows);
-    });
-    const batch: RecordBatch = {
-      rows,
-      columns,
-      eventTime: constantTime(end - 1, rows),
-      retract: null,
-    };
-    if (!errors.failed) {
-      output.emit(batch);
-      return;
+  /** What was due when the state came back leaves now; from then on all of it stands where the foremost part stood. */
+  #catchUp(output: Output): void {
+    const [first, ...others] = this.#restored;
+    if (first === undefined) return;
+    const position = Math.max(
+      this.#grid.positionOf(this.#watermark),
+      ...this.#restored.map((part) => part.emittedTo),
+    );
+    this.#restored = [];
+    this.#windows = first;
+    this.#advance(first, position, output);
+    for (const other of others) {
+      this.#advance(other, position, output);
+      for (const { start, groups } of other.panes)
+        first.fold(start, groups.stateColumns(allGroups(groups.count)), groups.count);
     }
-    output.fail(problemsOf(errors, (row) => rowJson(batch, this.#outputSchema, row)));
-    output.emit(filterBatch(batch, survivors(rows, errors)));
   }
 
   onTick(_nowMs: number, output: Output): void {
-    if (this.#overdue) this.#emitClosed(output);
+    this.#catchUp(output);
   }
 
-  onBarrier(_output: Output): void {}
+  onBarrier(output: Output): void {
+    this.#catchUp(output);
+  }
 
-  snapshot(_kind: SnapshotKind): StateTable[] {
-    const open = [...this.#windows].filter(([, window]) => window.count > 0);
-    const [first] = open;
-    if (first === undefined) return [];
-    const parts = open.map(([start, window]) => {
-      const groups = allGroups(window.count);
-      return {
-        columns: [constantTime(start, groups.length), ...window.stateColumns(groups)],
-        hashes: window.index.hashesOf(groups),
-      };
-    });
-    const rows = parts.reduce((sum, part) => sum + part.hashes.length, 0);
-    const hashes = new Uint32Array(rows);
-    let at = 0;
-    for (const part of parts) {
-      hashes.set(part.hashes, at);
-      at += part.hashes.length;
-    }
-    const schema: Schema = [
-      { name: 'window_start', type: TIMESTAMP, nullable: false },
-      ...first[1].stateSchema(),
+  snapshot(kind: SnapshotKind): StateTable[] {
+    assert(this.#restored.length === 0, 'onBarrier comes before a snapshot');
+    const { panes, emittedTo } = this.#windows;
+    const parts = panes.map((pane) => ({ pane, groups: takeUnsaved(pane, kind) }));
+    const tables: StateTable[] = [];
+    if (kind === 'changes' || parts.length > 0) tables.push(this.#paneTable(parts, kind));
+    if (!this.#grid.single && emittedTo > -Infinity && emittedTo < Infinity)
+      tables.push(progressTable(this.#windows.closedHashes(), emittedTo));
+    return tables;
+  }
+
+  #paneTable(parts: readonly { pane: Pane; groups: Int32Array }[], kind: SnapshotKind): StateTable {
+    const { keys, aggregates } = this.#spec;
+    const empty = new GroupedAggregates(keys, aggregates);
+    const none = new Int32Array(0);
+    const columnsOf = (start: number, from: GroupedAggregates, groups: Int32Array): Column[] => [
+      constantTime(start, groups.length),
+      ...from.stateColumns(groups),
     ];
-    const columns = schema.map((_, column) =>
-      concatColumns(parts.map((part) => must(part.columns[column], 'a state column'))),
+    const written = parts.filter(({ groups }) => groups.length > 0);
+    const columns = written.map(({ pane, groups }) => columnsOf(pane.start, pane.groups, groups));
+    if (columns.length === 0) columns.push(columnsOf(0, empty, none));
+    const hashes = concatHashes(
+      written.map(({ pane, groups }) => pane.groups.index.hashesOf(groups)),
     );
-    return [{ table: 'windows', schema, rows, columns, hashes, changes: null }];
+    const schema: Schema = [
+      { name: 'pane_start', type: TIMESTAMP, nullable: false },
+      ...empty.stateSchema(),
+    ];
+    const { emittedTo } = this.#windows;
+    const droppedBelow = this.#grid.startOf(this.#grid.endAfter(emittedTo));
+    // With no pane left there is nothing that changes could be laid over.
+    const whole = kind === 'whole' || parts.length === 0;
+    return {
+      table: 'panes',
+      schema,
+      rows: hashes.length,
+      columns: schema.map((_, at) =>
+        concatColumns(columns.map((part) => must(part[at], 'a state column'))),
+      ),
+      hashes,
+      changes: whole
+        ? null
+        : {
+            keyColumns: 1 + keys.length,
+            removed: null,
+            droppedBelow: Number.isFinite(droppedBelow) ? droppedBelow : null,
+          },
+    };
   }
 
   restore(tables: readonly StateTable[]): void {
+    const emittedTo = new Map<number, number>();
     for (const table of tables) {
-      assert(table.table === 'windows', `unknown state table ${table.table}`);
-      const starts = table.columns[0] as Int64Column;
-      const rowsByStart = new Map<number, number[]>();
-      for (let row = 0; row < table.rows; row++) {
-        const start = timeAt(starts.words, row);
-        const rows = rowsByStart.get(start);
-        if (rows === undefined) rowsByStart.set(start, [row]);
-        else rows.push(row);
-      }
+      if (table.table !== 'progress') continue;
+      const { words } = table.columns[0] as Int64Column;
+      for (let row = 0; row < table.rows; row++)
+        emittedTo.set(table.hashes[row] as number, timeAt(words, row));
+    }
+    const parts = new Map<number, PaneWindows>();
+    for (const table of tables) {
+      if (table.table === 'progress') continue;
+      assert(table.table === 'panes', `unknown state table ${table.table}`);
+      this.#restorePanes(table, (hash) => emittedTo.get(hash) ?? -Infinity, parts);
+    }
+    this.#restored = [...parts.values()];
+  }
+
+  #restorePanes(
+    table: StateTable,
+    emittedToOf: (hash: number) => number,
+    parts: Map<number, PaneWindows>,
+  ): void {
+    const starts = table.columns[0] as Int64Column;
+    const byPart = new Map<number, Map<number, number[]>>();
+    for (let row = 0; row < table.rows; row++) {
+      const emittedTo = emittedToOf(table.hashes[row] as number);
+      const rowsByStart = byPart.get(emittedTo) ?? new Map<number, number[]>();
+      byPart.set(emittedTo, rowsByStart);
+      const start = timeAt(starts.words, row);
+      const rows = rowsByStart.get(start);
+      if (rows === undefined) rowsByStart.set(start, [row]);
+      else rows.push(row);
+    }
+    for (const [emittedTo, rowsByStart] of byPart) {
+      const part = parts.get(emittedTo) ?? this.#makeWindows(emittedTo);
+      parts.set(emittedTo, part);
       for (const [start, rows] of rowsByStart) {
         const indices = Int32Array.from(rows);
-        const columns = table.columns
+        const states = table.columns
           .slice(1)
           .map((column) => takeColumn(column, indices, rows.length));
-        this.#windowAt(start).merge(columns, rows.length);
-        if (start + this.#spec.window.widthMicros <= this.#watermark) this.#overdue = true;
+        part.fold(start, states, rows.length);
       }
     }
   }
 
   stateBytes(): number {
-    let bytes = 0;
-    for (const window of this.#windows.values()) bytes += window.bytes();
-    return bytes;
+    return this.#all().reduce((sum, windows) => sum + windows.bytes(), 0);
   }
 
   stateRows(): number {
-    let rows = 0;
-    for (const window of this.#windows.values()) rows += window.count;
-    return rows;
+    return this.#all().reduce((sum, windows) => sum + windows.rows(), 0);
+  }
+
+  #all(): readonly PaneWindows[] {
+    return [this.#windows, ...this.#restored];
   }
 }
 
-const modulo = (value: number, divisor: number): number => ((value % divisor) + divisor) % divisor;
-
-function windowColumn(start: number, end: number, rows: number): Column {
-  assert(WINDOW.tag === 'struct', 'a window is a struct');
-  return {
-    tag: 'struct',
-    type: WINDOW,
-    length: rows,
-    validity: null,
-    children: [constantTime(start, rows), constantTime(end, rows)],
-  };
+/** The groups that the snapshot before does not have as they are now. */
+function takeUnsaved(pane: Pane, kind: SnapshotKind): Int32Array {
+  const changed = pane.groups.takeChanged();
+  const unsaved = kind === 'changes' && pane.saved ? changed : allGroups(pane.groups.count);
+  pane.saved = true;
+  return unsaved;
 }
 
-function lateMessage(micros: number, end: number, watermark: Watermark): string {
-  const windowEnd = `its window ended at ${timestampText(BigInt(end))}`;
-  if (watermark === Infinity) return `late: ${windowEnd}, and the input had ended`;
-  const lateByMs = (watermark - micros) / 1000;
-  return `late by ${lateByMs} ms: ${windowEnd}, and event time had reached ${timestampText(BigInt(Math.round(watermark)))}`;
+function concatHashes(parts: readonly Uint32Array[]): Uint32Array {
+  const hashes = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    hashes.set(part, at);
+    at += part.length;
+  }
+  return hashes;
+}
+
+function progressTable(parts: readonly Uint32Array[], emittedTo: number): StateTable {
+  const hashes = Uint32Array.from(new Set(parts.flatMap((part) => [...part])));
+  return {
+    table: 'progress',
+    schema: PROGRESS,
+    rows: hashes.length,
+    columns: [constantTime(emittedTo, hashes.length)],
+    hashes,
+    changes: null,
+  };
 }

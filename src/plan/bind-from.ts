@@ -93,7 +93,7 @@ function bindReference(reference: TableReference, environment: Environment): Rel
         diagnostics,
       );
     case 'table_function': {
-      const windowed = ['tumble', 'hop', 'session'].includes(reference.call.name.name);
+      const windowed = ['tumble', 'hop', 'cumulate', 'session'].includes(reference.call.name.name);
       const hint = windowed
         ? `use ${reference.call.name.name}(interval '1 minute') in GROUP BY`
         : 'read from a table';

@@ -49,8 +49,22 @@ const readable = (name: string): string => (name.endsWith(')') ? name : quoteNam
 
 /** `tumble(1 day, offset 5 hours)`. */
 export function describeWindow(window: Window): string {
-  const offset = window.offsetMicros === 0 ? '' : `, offset ${formatInterval(window.offsetMicros)}`;
-  return `tumble(${formatInterval(window.widthMicros)}${offset})`;
+  return `${window.tag}(${windowArguments(window).join(', ')})`;
+}
+
+function windowArguments(window: Window): string[] {
+  if (window.tag === 'session') return [formatInterval(window.gapMicros)];
+  const { widthMicros, offsetMicros, timezone, earlyMs, latenessMicros } = window;
+  const step =
+    window.tag === 'tumble' ? null : window.tag === 'hop' ? window.slideMicros : window.stepMicros;
+  return [
+    ...(step === null ? [] : [formatInterval(step)]),
+    formatInterval(widthMicros),
+    ...(offsetMicros === 0 ? [] : [`offset ${formatInterval(offsetMicros)}`]),
+    ...(timezone === undefined ? [] : [`timezone ${timezone}`]),
+    ...(earlyMs === undefined ? [] : [`early ${formatInterval(earlyMs * 1000)}`]),
+    ...(latenessMicros === undefined ? [] : [`lateness ${formatInterval(latenessMicros)}`]),
+  ];
 }
 
 function describeGroups(

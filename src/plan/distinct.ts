@@ -21,7 +21,7 @@ function makeDistinct(input: PlanNode, windowAt: number): PlanNode {
   };
   const window = windowAt < 0 ? null : (input.windows[windowAt] ?? null);
   if (window === null) return makeUpdatingAggregate(input, grouped, []);
-  const distinct = makeWindowAggregate(input, window, grouped, []);
+  const distinct = makeWindowAggregate(input, window, windowAt, grouped, []);
   const names = input.schema.map((field) => field.name);
   return makeProject(
     distinct,

@@ -8,7 +8,7 @@ import type { Scope } from './scope.ts';
 /** Stands for an expression that was refused. */
 export const POISON: Expr = { tag: 'literal', value: null, type: TEXT };
 
-const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'session']);
+const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'cumulate', 'session']);
 
 export const isWindowCall = (expression: Expression): boolean =>
   expression.tag === 'call' && WINDOW_FUNCTIONS.has(expression.name.name);

@@ -108,8 +108,27 @@ export class Grouping {
       this.#broken = true;
       return POISON;
     }
-    this.#setWindow(window, null, call);
+    const column = this.#columnOf(window);
+    if (column >= 0 && window.tag === 'session') {
+      const name = quoteName(this.#scope[column]?.name ?? '');
+      this.#diagnostics.error(
+        'INVALID_WINDOW',
+        'the input is grouped by this session already',
+        call.span,
+        { hint: `pass the window on: group by ${name}` },
+      );
+      this.#broken = true;
+      return POISON;
+    }
+    this.#setWindow(this.#scope[column]?.window ?? window, column < 0 ? null : column, call);
     return this.#windowColumnExpr();
+  }
+
+  /** The input column that holds such windows already; -1: none. */
+  #columnOf(window: Window): number {
+    return this.#scope.findIndex(
+      (column) => column.window !== null && sameWindow(column.window, window),
+    );
   }
 
   /** The stand-in for `tumble(…)` of the SELECT list or HAVING, which must be the window that is grouped by. */
@@ -121,9 +140,8 @@ export class Grouping {
         this.#window === null
           ? 'add it to GROUP BY, by its alias or its position'
           : 'one query has one window; group by the same one';
-      this.#diagnostics.error('INVALID_WINDOW', 'tumble() must appear in GROUP BY', call.span, {
-        hint,
-      });
+      const message = `${call.name.name}() must appear in GROUP BY`;
+      this.#diagnostics.error('INVALID_WINDOW', message, call.span, { hint });
       return POISON;
     }
     return this.#windowColumnExpr();
@@ -185,21 +203,13 @@ export class Grouping {
         ? null
         : makeUpdatingAggregate(input, grouped, fields);
     }
-    if (input.updating) {
-      this.#diagnostics.error(
-        'UNSUPPORTED',
-        'a window can not be computed over an updating result',
-        source.span,
-        {
-          detail:
-            'The rows of an updating result can be taken back after the window that held them was emitted.',
-          hint: 'apply tumble() to the table itself, and aggregate again by the window column',
-        },
-      );
+    if (
+      input.updating &&
+      (this.#refusesWindow(input, this.#window, source) || this.#refusesRetractions())
+    )
       return null;
-    }
     if (this.#windowColumn === null) warnOfArrival(input, source.span, this.#diagnostics);
-    return makeWindowAggregate(input, this.#window, grouped, fields);
+    return makeWindowAggregate(input, this.#window, this.#windowColumn, grouped, fields);
   }
 
   /** Expression over the input and the stand-ins → over the grouped rows. */
@@ -234,6 +244,25 @@ export class Grouping {
       return changed;
     });
     return poisoned ? POISON : result;
+  }
+
+  /** Rows that are taken back fold into windows when they say when they were; sessions would have to come apart again. */
+  #refusesWindow(input: PlanNode, window: Window, source: { span: Span }): boolean {
+    if (input.eventTime && (window.tag !== 'session' || this.#windowColumn !== null)) return false;
+    this.#diagnostics.error(
+      'UNSUPPORTED',
+      input.eventTime
+        ? 'sessions can not be computed over an updating result'
+        : 'a window can not be computed over an updating result',
+      source.span,
+      {
+        detail: input.eventTime
+          ? 'A row that is taken back would have to take a session apart again.'
+          : 'The rows of an updating result can be taken back after the window that held them was emitted.',
+        hint: `apply ${window.tag}() to the table itself, and aggregate again by the window column`,
+      },
+    );
+    return true;
   }
 
   /** Over an updating result only aggregates that can forget a row are right. */

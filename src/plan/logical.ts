@@ -6,15 +6,41 @@
  * positions; names serve people and messages, qualified names live in the binder's scopes.
  *
  * Invariants: INV-24 a column index of an expression is within the schema of the node's input;
- * INV-25 every sink's input has exactly the sink's columns; INV-26 an event-time window never stands over
- * an updating input.
+ * INV-25 every sink's input has exactly the sink's columns; INV-26 an event-time window stands over
+ * an updating input only where its rows have an event time and its aggregates can take rows back.
  */
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
 
-/** Times in microseconds; a window starts where `(start - offset)` is a multiple of the width. */
-export type Window = { tag: 'tumble'; widthMicros: number; offsetMicros: number };
+/** What all windows that do not depend on the rows have. */
+type Aligned = {
+  widthMicros: number;
+  /** A window starts where `(start - offset)` is a multiple of its grid, below which the offset is. */
+  offsetMicros: number;
+  /** Windows are cut by this zone's local time; absent: by UTC. */
+  timezone?: string;
+};
+
+/** When rows of a window leave besides once, at its end; with either, they are updated. */
+export type Emission = {
+  /** Rows are taken in for so long after the end, in event time. */
+  latenessMicros?: number;
+  /** What is known of open windows leaves this often. */
+  earlyMs?: number;
+};
+
+/** Times in microseconds. */
+export type Window = Emission &
+  (
+    | ({ tag: 'tumble' } & Aligned)
+    /** A window of the width begins every slide. */
+    | ({ tag: 'hop'; slideMicros: number } & Aligned)
+    /** Windows that begin every width and grow by a step until they have it. */
+    | ({ tag: 'cumulate'; stepMicros: number } & Aligned)
+    /** From the first to the last row of a key that are less than the gap apart, and the gap. */
+    | { tag: 'session'; gapMicros: number }
+  );
 
 /** What every node tells of its rows. */
 export type NodeShape = {
@@ -66,11 +92,16 @@ export type AggregateOutput =
   | { tag: 'window' }
   | { tag: 'aggregate'; index: number };
 
-/** Emits a window's rows once, when event time has passed its end; a row's event time is then its window's end less 1 µs. */
+/**
+ * Emits a window's rows once, when event time has passed its end, unless its `Emission` asks for more; a row's event
+ * time is then its window's end less 1 µs.
+ */
 export type WindowAggregateNode = NodeShape & {
   tag: 'window-aggregate';
   input: PlanNode;
   window: Window;
+  /** The input column that holds the window of a row; null: it follows from the row's event time. */
+  windowColumn: number | null;
   groupBy: readonly Expr[];
   aggregates: readonly AggregateCall[];
   /** Where column i of the schema comes from. */

@@ -63,7 +63,7 @@ export function makeProjectAs(
     exprs,
     schema,
     updating: input.updating,
-    keys: projectKeys(input.keys, exprs),
+    keys: projectKeys(input, exprs),
     eventTime: input.eventTime,
     windows: exprs.map((expr) =>
       expr.tag === 'column' ? (input.windows[expr.index] ?? null) : null,
@@ -72,14 +72,29 @@ export function makeProjectAs(
 }
 
 function projectKeys(
-  keys: readonly number[] | null,
+  { keys, windows }: PlanNode,
   exprs: readonly Expr[],
 ): readonly number[] | null {
   if (keys === null) return null;
   const places = keys.map((key) =>
-    exprs.findIndex((expr) => expr.tag === 'column' && expr.index === key),
+    exprs.findIndex(
+      (expr) => (expr.tag === 'column' && expr.index === key) || isEndOf(expr, key, windows),
+    ),
   );
   return places.includes(-1) ? null : places;
+}
+
+/** Whether an expression is an end of the window in column `key` that no other window of the same query has. */
+function isEndOf(expr: Expr, key: number, windows: PlanNode['windows']): boolean {
+  const window = windows[key] ?? null;
+  if (window === null || window.tag === 'session') return false;
+  const [start, end] = [0, 1];
+  return (
+    expr.tag === 'field' &&
+    expr.input.tag === 'column' &&
+    expr.input.index === key &&
+    (expr.index === end || (expr.index === start && window.tag !== 'cumulate'))
+  );
 }
 
 /** All rows of all inputs; names are those of the first. */
@@ -117,10 +132,19 @@ export type Grouped = {
   aggregates: readonly AggregateCall[];
 };
 
-/** Columns: keys, window, aggregates. */
+/** Whether what was emitted of a window may be taken back. */
+export const isUpdated = (window: Window): boolean =>
+  window.latenessMicros !== undefined || window.earlyMs !== undefined;
+
+/**
+ * Columns: keys, window, aggregates.
+ *
+ * @param windowColumn  the input column that holds each row's window; null: it follows from the row's event time
+ */
 export function makeWindowAggregate(
   input: PlanNode,
   window: Window,
+  windowColumn: number | null,
   grouped: Grouped,
   aggregateFields: Schema,
 ): WindowAggregateNode {
@@ -139,12 +163,13 @@ export function makeWindowAggregate(
     tag: 'window-aggregate',
     input,
     window,
+    windowColumn,
     groupBy: keys,
     aggregates,
     outputs,
     schema,
-    updating: false,
-    keys: null,
+    updating: isUpdated(window),
+    keys: isUpdated(window) ? [...keys.map((_, index) => index), keys.length] : null,
     eventTime: true,
     windows: outputs.map((output) => (output.tag === 'window' ? window : null)),
   };

@@ -75,6 +75,10 @@ export class Collected implements Output {
   rows(schema: Schema): Row[] {
     return this.batches.flatMap((batch) => rowsOf(batch, schema));
   }
+
+  rowsOfBatch(batch: RecordBatch, schema: Schema): Row[] {
+    return rowsOf(batch, schema);
+  }
 }
 
 /** The subtasks of one keyed operator behind a shuffle on columns `keys` of its input. */

@@ -93,6 +93,7 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
     }
     case 'window-aggregate': {
       const input = run(node.input);
+      if (node.window.tag !== 'tumble') throw new Error('only tumbling windows are generated');
       const [width, offset] = [BigInt(node.window.widthMicros), BigInt(node.window.offsetMicros)];
       const starts = input.times.map(
         (time) => time - ((((time - offset) % width) + width) % width),

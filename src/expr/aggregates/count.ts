@@ -46,6 +46,10 @@ export class CountAccumulator implements Accumulator {
     mergeCounts(this.#counts, groups, rows, states[0]);
   }
 
+  subtract(groups: Int32Array, rows: number, states: readonly Column[]): void {
+    mergeCounts(this.#counts, groups, rows, states[0], -1);
+  }
+
   stateColumns(groups: Int32Array): Column[] {
     return [countColumn(this.#counts, groups)];
   }

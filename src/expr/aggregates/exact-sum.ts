@@ -170,13 +170,21 @@ export class ExactSumAccumulator implements Accumulator {
   }
 
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
+    this.#fold(groups, rows, states, 1);
+  }
+
+  subtract(groups: Int32Array, rows: number, states: readonly Column[]): void {
+    this.#fold(groups, rows, states, -1);
+  }
+
+  #fold(groups: Int32Array, rows: number, states: readonly Column[], direction: 1 | -1): void {
     const width = this.#width;
     const words = new Int32Array(width);
     const [counts, ...parts] = states as readonly Int64Column[];
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0) continue;
-      const count = int64AsNumber((counts as Int64Column).words, row);
+      const count = direction * int64AsNumber((counts as Int64Column).words, row);
       for (let part = 0; part < parts.length; part++) {
         const source = (parts[part] as Int64Column).words;
         words[2 * part] = source[2 * row] as number;
@@ -184,9 +192,9 @@ export class ExactSumAccumulator implements Accumulator {
       }
       const high = words[1] as number;
       if (isNear(high) && isSignOf(words, 2, width, high >> 31))
-        this.#addSafe(group, wordsToNumber(words[0] as number, high), count);
+        this.#addSafe(group, wordsToNumber(words[0] as number, high) * direction, count);
       else {
-        this.#addWords(group, words, 0, width, false);
+        this.#addWords(group, words, 0, width, direction < 0);
         this.#sums[group * FIELDS] = (this.#sums[group * FIELDS] as number) + count;
       }
     }

@@ -37,17 +37,18 @@ export function countColumn(counts: Float64Array, groups: Int32Array): Int64Colu
   return column;
 }
 
-/** Adds a column of counts to the groups' counts. */
+/** Adds a column of counts to the groups' counts, or takes them off. */
 export function mergeCounts(
   counts: Float64Array,
   groups: Int32Array,
   rows: number,
   column: Column | undefined,
+  sign: 1 | -1 = 1,
 ): void {
   const { words } = column as Int64Column;
   for (let row = 0; row < rows; row++) {
     const group = groups[row] as number;
-    if (group >= 0) counts[group] = (counts[group] as number) + int64AsNumber(words, row);
+    if (group >= 0) counts[group] = (counts[group] as number) + sign * int64AsNumber(words, row);
   }
 }
 

@@ -7,7 +7,15 @@ import { type Schema, sameType, typeName } from '../../batch/types.ts';
 import { childrenOf } from '../../expr/expr-tools.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { aggregateOperands } from '../expressions.ts';
-import type { JoinNode, LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../logical.ts';
+import { isInvertible } from '../functions.ts';
+import type {
+  JoinNode,
+  LogicalPlan,
+  PlanNode,
+  ScanNode,
+  SinkPlan,
+  WindowAggregateNode,
+} from '../logical.ts';
 import { nodesOf } from '../rewrite.ts';
 import type { Rule } from './rule.ts';
 
@@ -56,16 +64,7 @@ function checkNode(node: PlanNode): void {
       assert(node.predicate.type.tag === 'boolean', 'a filter has a condition');
       return checkExpr(node.predicate, node.input.schema);
     case 'window-aggregate':
-      assert(
-        !node.input.updating && node.input.eventTime,
-        'a window stands over rows that stay and have a time (INV-26)',
-      );
-      assert(
-        node.window.widthMicros > 0 &&
-          node.window.offsetMicros >= 0 &&
-          node.window.offsetMicros < node.window.widthMicros,
-        'a window has a width and its smallest offset',
-      );
+      checkWindow(node);
       assert(
         node.outputs.length === node.schema.length,
         'a window aggregate has one output per column',
@@ -107,6 +106,27 @@ function checkJoin(node: JoinNode): void {
   assert(
     !left.updating && !right.updating && left.eventTime && right.eventTime,
     `a join by ${time.tag} reads rows that stay and have a time`,
+  );
+}
+
+function checkWindow({ input, window, windowColumn, aggregates }: WindowAggregateNode): void {
+  assert(
+    input.eventTime && (!input.updating || aggregates.every(isInvertible)),
+    'a window stands over rows that have a time and can be taken in and back (INV-26)',
+  );
+  if (windowColumn !== null) {
+    assert(input.schema[windowColumn]?.type.tag === 'struct', 'a window column is a struct');
+    return;
+  }
+  if (window.tag === 'session') {
+    assert(window.gapMicros > 0 && !input.updating, 'a session is over rows that stay');
+    return;
+  }
+  assert(
+    window.widthMicros > 0 &&
+      window.offsetMicros >= 0 &&
+      window.offsetMicros < (window.tag === 'hop' ? window.slideMicros : window.widthMicros),
+    'a window has a width and its smallest offset',
   );
 }
 

@@ -18,5 +18,5 @@ function fold(node: PlanNode, shared: Shared): PlanNode {
   const columns = node.exprs.filter(isColumn);
   if (columns.length < node.exprs.length) return node;
   const outputs = columns.map((column) => aggregate.outputs[column.index] as AggregateOutput);
-  return { ...aggregate, outputs, schema: node.schema, windows: node.windows };
+  return { ...aggregate, outputs, schema: node.schema, keys: node.keys, windows: node.windows };
 }

@@ -103,6 +103,8 @@ function needOfInput(
     case 'window-aggregate':
     case 'updating-aggregate': {
       const columns = columnsOf(node.groupBy);
+      if (node.tag === 'window-aggregate' && node.windowColumn !== null)
+        columns.add(node.windowColumn);
       for (const index of keptAggregates(node, own)) {
         for (const operand of aggregateOperands(must(node.aggregates[index], 'aggregate')))
           exprColumns(operand, columns);
@@ -174,8 +176,13 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
           input: input.node,
           groupBy: node.groupBy.map(move),
           aggregates: calls,
+          windowColumn:
+            node.windowColumn === null
+              ? null
+              : must(input.places.get(node.windowColumn), 'column that is read'),
           outputs,
           schema: subset(node.schema, kept),
+          keys: keysAmong(node.keys, kept),
           windows,
         },
         places: placesOf(kept),
@@ -256,6 +263,15 @@ function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
     windows: kept.map(() => null),
   };
   return { node, places: placesOf(kept) };
+}
+
+/** Where the columns that identify a row are now; null when one of them is gone. */
+function keysAmong(
+  keys: readonly number[] | null,
+  kept: readonly number[],
+): readonly number[] | null {
+  const places = keys?.map((key) => kept.indexOf(key)) ?? null;
+  return places === null || places.includes(-1) ? null : places;
 }
 
 const ascending = (columns: ReadonlySet<number>): number[] =>

@@ -1,0 +1,184 @@
+/**
+ * The open panes of aligned windows, and which windows have been emitted.
+ *
+ * Place in the walk: stage 6, inside `WindowAggregate`. One set of aggregates for each pane that has rows, in order of
+ * time. A window that is one pane leaves as it is; else a `SlidingWindow` holds the panes of the window that was emitted
+ * last, and moves on from window to window, past those that are empty.
+ *
+ *     pane:  held ──its first window ends──▶ in the window ──its last window ends──▶ forgotten
+ *
+ * Invariants: INV-62 a window is emitted at most once: ends of emitted windows grow; a pane is kept until the last window
+ * that holds it was emitted. All times are positions of the grid.
+ */
+import { must } from '../base/assert.ts';
+import type { Column } from '../batch/column.ts';
+import type { RowErrors } from '../expr/row-errors.ts';
+import { allGroups } from '../state/group-index.ts';
+import type { EvaluatedBatch, GroupedAggregates } from './group-aggregates.ts';
+import { canSubtract, SlidingTotals, type SlidingWindow } from './sliding-totals.ts';
+import { SlidingStacks } from './sliding-stacks.ts';
+import type { WindowGrid } from './window-grid.ts';
+import type { WindowResults } from './window-rows.ts';
+
+export type Pane = {
+  start: number;
+  groups: GroupedAggregates;
+  /** A snapshot has told of it, and since then `takeChanged` tells what is new. */
+  saved: boolean;
+};
+
+/** `start` and `end` are positions. */
+export type EmitWindow = (start: number, end: number, rows: WindowResults) => void;
+
+export class PaneWindows {
+  readonly #grid: WindowGrid;
+  readonly #make: () => GroupedAggregates;
+  /** In order of time. */
+  readonly #panes: Pane[] = [];
+  readonly #byStart = new Map<number, Pane>();
+  #sliding: SlidingWindow | null = null;
+  /** Panes that start before this have entered `#sliding`. */
+  #enteredTo = -Infinity;
+  /** Windows that end here or before have been emitted. */
+  #emittedTo: number;
+
+  constructor(grid: WindowGrid, make: () => GroupedAggregates, emittedTo: number) {
+    this.#grid = grid;
+    this.#make = make;
+    this.#emittedTo = emittedTo;
+  }
+
+  get emittedTo(): number {
+    return this.#emittedTo;
+  }
+
+  get panes(): readonly Pane[] {
+    return this.#panes;
+  }
+
+  /** Rows `[from, to)` belong to the pane at `start`. */
+  update(start: number, evaluated: EvaluatedBatch, from: number, to: number): void {
+    const { groups } = this.#paneAt(start);
+    groups.update(evaluated, from, to, groups.groupsOf(evaluated, from, to));
+    if (start >= this.#enteredTo) return;
+    // Rare: out of the watermark's bound, too late for some windows of the pane and in time for others.
+    const rows = this.#make();
+    rows.update(evaluated, from, to, rows.groupsOf(evaluated, from, to));
+    this.#sliding?.amend(groups, rows);
+  }
+
+  /** Folds in partial states as `GroupedAggregates.stateColumns` gives them. */
+  fold(start: number, states: readonly Column[], rows: number): void {
+    const { groups } = this.#paneAt(start);
+    groups.merge(states, rows);
+    if (start >= this.#enteredTo) return;
+    const folded = this.#make();
+    folded.merge(states, rows);
+    this.#sliding?.amend(groups, folded);
+  }
+
+  #paneAt(start: number): Pane {
+    const known = this.#byStart.get(start);
+    if (known !== undefined) return known;
+    const pane = { start, groups: this.#make(), saved: false };
+    this.#byStart.set(start, pane);
+    this.#panes.splice(this.#firstAfter(start), 0, pane);
+    // A pane of its own between those that are in the window already.
+    if (start < this.#enteredTo) this.#restart();
+    return pane;
+  }
+
+  /** Forgets which panes are in the window: they enter again. */
+  #restart(): void {
+    this.#sliding = null;
+    this.#enteredTo = -Infinity;
+  }
+
+  /** Emits the windows that end at `position` or before. */
+  advance(position: number, emit: EmitWindow): void {
+    for (;;) {
+      const [oldest] = this.#panes;
+      if (oldest === undefined) break;
+      const from = Math.max(this.#emittedTo, oldest.start + this.#grid.pane - 1);
+      const end = this.#grid.endAfter(from);
+      if (end > position) break;
+      this.#emit(this.#grid.startOf(end), end, emit);
+      this.#emittedTo = end;
+      this.#forget(end);
+    }
+    this.#emittedTo = Math.max(this.#emittedTo, position);
+  }
+
+  #emit(start: number, end: number, emit: EmitWindow): void {
+    if (this.#grid.single) {
+      emit(start, end, wholePane(must(this.#panes[0], 'an open pane').groups));
+      return;
+    }
+    this.#sliding ??= this.#makeSliding();
+    for (let at = this.#firstAfter(this.#enteredTo); at < this.#panes.length; at++) {
+      const pane = this.#panes[at] as Pane;
+      if (pane.start >= end) break;
+      this.#sliding.enter(pane.groups);
+    }
+    this.#enteredTo = end;
+    emit(start, end, this.#sliding);
+  }
+
+  /** The first pane that starts at `position` or after it; looked for from the newest one. */
+  #firstAfter(position: number): number {
+    let at = this.#panes.length;
+    while (at > 0 && (this.#panes[at - 1] as Pane).start >= position) at--;
+    return at;
+  }
+
+  #makeSliding(): SlidingWindow {
+    const empty = this.#make();
+    return this.#grid.cumulates || canSubtract(empty.accumulators)
+      ? new SlidingTotals(empty)
+      : new SlidingStacks(this.#make);
+  }
+
+  /** Drops the panes that no window after the one that ended at `end` holds. */
+  #forget(end: number): void {
+    let count = 0;
+    while (count < this.#panes.length) {
+      const pane = this.#panes[count] as Pane;
+      if (this.#grid.lastEndOf(pane.start) > end) break;
+      this.#byStart.delete(pane.start);
+      if (!this.#grid.cumulates) this.#sliding?.leave(pane.groups);
+      count++;
+    }
+    if (count === 0) return;
+    this.#panes.splice(0, count);
+    // The panes of a cumulating window go all at once.
+    if (this.#grid.cumulates) this.#sliding = null;
+  }
+
+  /** Hashes of keys, some more than once, with rows in windows that have closed. */
+  closedHashes(): Uint32Array[] {
+    const hashes = this.#sliding === null ? [] : [this.#sliding.hashes()];
+    for (let at = this.#firstAfter(this.#enteredTo); at < this.#panes.length; at++) {
+      const { start, groups } = this.#panes[at] as Pane;
+      if (start < this.#emittedTo) hashes.push(groups.index.hashesOf(allGroups(groups.count)));
+    }
+    return hashes;
+  }
+
+  rows(): number {
+    return this.#panes.reduce((sum, pane) => sum + pane.groups.count, 0);
+  }
+
+  bytes(): number {
+    return this.#panes.reduce(
+      (sum, pane) => sum + pane.groups.bytes(),
+      this.#sliding?.bytes() ?? 0,
+    );
+  }
+}
+
+const wholePane = (pane: GroupedAggregates): WindowResults => ({
+  groups: () => allGroups(pane.count),
+  keyColumns: (groups) => pane.index.keyColumns(groups),
+  results: (groups: Int32Array, errors: RowErrors) =>
+    pane.accumulators.map((each) => each.results(groups, errors)),
+});

@@ -1,0 +1,149 @@
+/**
+ * What the panes of a moving window add up to, by adding the pane that enters and taking away the one that leaves.
+ *
+ * Place in the walk: stage 6, under hopping windows of aggregates that can give a partial state back (`subtract`), and
+ * under cumulating windows, whose panes never leave one by one. A slide costs what its two panes hold.
+ *
+ * Invariants: a group has rows exactly while a pane in the window has its key; totals are exact, so that the order in
+ * which panes come and go leaves no trace.
+ */
+import { must } from '../base/assert.ts';
+import type { Column } from '../batch/column.ts';
+import type { Accumulator } from '../expr/accumulator.ts';
+import type { RowErrors } from '../expr/row-errors.ts';
+import { allGroups } from '../state/group-index.ts';
+import type { GroupedAggregates } from './group-aggregates.ts';
+import type { WindowResults } from './window-rows.ts';
+
+/** What a window is made of: panes enter in order of time and leave in the same order. */
+export interface SlidingWindow extends WindowResults {
+  enter(pane: GroupedAggregates): void;
+  /** The oldest pane leaves; it is as it was last shown. */
+  leave(pane: GroupedAggregates): void;
+  /** `rows` came to a pane that is in already. */
+  amend(pane: GroupedAggregates, rows: GroupedAggregates): void;
+  /** The routing hash of every key. */
+  hashes(): Uint32Array;
+  bytes(): number;
+}
+
+/** Groups without rows are swept when there are more of them than this and than of the others. */
+const EMPTY_GROUPS_MAX = 1024;
+
+export class SlidingTotals implements SlidingWindow {
+  readonly #totals: GroupedAggregates;
+  /** Of each pane's group: its group here. */
+  readonly #groupsOf = new Map<GroupedAggregates, Int32Array>();
+  /** In how many panes a group has rows. */
+  #panes: Int32Array = new Int32Array(16);
+  #emptyCount = 0;
+
+  constructor(empty: GroupedAggregates) {
+    this.#totals = empty;
+  }
+
+  enter(pane: GroupedAggregates): void {
+    this.#groupsOf.set(pane, this.#add(pane));
+  }
+
+  #add(rows: GroupedAggregates): Int32Array {
+    const before = this.#totals.count;
+    const groups = this.#totals.merge(rows.stateColumns(allGroups(rows.count)), rows.count);
+    this.#emptyCount += this.#totals.count - before;
+    this.#makeRoom();
+    for (const group of groups) this.#countPane(group);
+    return groups;
+  }
+
+  #makeRoom(): void {
+    const { count } = this.#totals;
+    if (count <= this.#panes.length) return;
+    const wider = new Int32Array(Math.max(count, this.#panes.length * 2));
+    wider.set(this.#panes);
+    this.#panes = wider;
+  }
+
+  #countPane(group: number): void {
+    if (this.#panes[group] === 0) this.#emptyCount--;
+    this.#panes[group] = (this.#panes[group] as number) + 1;
+  }
+
+  leave(pane: GroupedAggregates): void {
+    const groups = must(this.#groupsOf.get(pane), 'a pane that has entered');
+    this.#groupsOf.delete(pane);
+    const all = allGroups(groups.length);
+    for (const [at, accumulator] of this.#totals.accumulators.entries()) {
+      const states = must(pane.accumulators[at], 'an accumulator').stateColumns(all);
+      must(accumulator.subtract, 'an aggregate that gives back').call(
+        accumulator,
+        groups,
+        groups.length,
+        states,
+      );
+    }
+    for (const group of groups) {
+      this.#panes[group] = (this.#panes[group] as number) - 1;
+      if (this.#panes[group] === 0) this.#emptyCount++;
+    }
+    if (this.#emptyCount > EMPTY_GROUPS_MAX && this.#emptyCount * 2 > this.#totals.count)
+      this.#sweep();
+  }
+
+  amend(pane: GroupedAggregates, rows: GroupedAggregates): void {
+    const known = must(this.#groupsOf.get(pane), 'a pane that has entered');
+    const before = this.#totals.count;
+    const states = rows.stateColumns(allGroups(rows.count));
+    this.#totals.merge(states, rows.count);
+    this.#emptyCount += this.#totals.count - before;
+    this.#makeRoom();
+    if (pane.count === known.length) return;
+    const added = allGroups(pane.count).subarray(known.length);
+    const groups = new Int32Array(pane.count);
+    groups.set(known);
+    const found = groups.subarray(known.length);
+    this.#totals.index.lookupOrInsert(pane.index.keyColumns(added), 0, added.length, found);
+    for (const group of found) this.#countPane(group);
+    this.#groupsOf.set(pane, groups);
+  }
+
+  #sweep(): void {
+    const kept = this.groups();
+    const renumbered = new Int32Array(this.#totals.count).fill(-1);
+    kept.forEach((group, at) => {
+      renumbered[group] = at;
+    });
+    this.#totals.retain(kept);
+    this.#panes = Int32Array.from(kept, (group) => this.#panes[group] as number);
+    for (const groups of this.#groupsOf.values())
+      for (let at = 0; at < groups.length; at++)
+        groups[at] = renumbered[groups[at] as number] as number;
+    this.#emptyCount = 0;
+  }
+
+  groups(): Int32Array {
+    const all = allGroups(this.#totals.count);
+    return this.#emptyCount === 0 ? all : all.filter((group) => (this.#panes[group] as number) > 0);
+  }
+
+  keyColumns(groups: Int32Array): Column[] {
+    return this.#totals.index.keyColumns(groups);
+  }
+
+  results(groups: Int32Array, errors: RowErrors): Column[] {
+    return this.#totals.accumulators.map((each) => each.results(groups, errors));
+  }
+
+  hashes(): Uint32Array {
+    return this.#totals.index.hashesOf(this.groups());
+  }
+
+  bytes(): number {
+    let bytes = this.#totals.bytes() + this.#panes.byteLength;
+    for (const groups of this.#groupsOf.values()) bytes += groups.byteLength;
+    return bytes;
+  }
+}
+
+/** Whether totals of these aggregates can be kept by adding and taking away. */
+export const canSubtract = (accumulators: readonly Accumulator[]): boolean =>
+  accumulators.every((each) => each.subtract !== undefined);

@@ -1,0 +1,114 @@
+/**
+ * The finished rows of windows as batches.
+ *
+ * Place in the walk: stage 6, the end of every windowed aggregate. Results of many groups, each with its window, become
+ * columns in the order that the plan asks for; a row's event time is its window's end less 1 µs.
+ * Failure: a result that does not fit its type costs its own row, reported with its keys.
+ */
+import { must } from '../base/assert.ts';
+import { LIMITS } from '../base/limits.ts';
+import type { Column, Int64Column } from '../batch/column.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import { filterBatch } from '../batch/take.ts';
+import { TIMESTAMP, WINDOW, type Schema } from '../batch/types.ts';
+import { RowErrors } from '../expr/row-errors.ts';
+import type { OperatorSpec } from '../graph/graph.ts';
+import type { Output } from './operator.ts';
+import { survivors } from './project.ts';
+import { problemsOf, rowJson } from './row-json.ts';
+import { constantTime } from './times.ts';
+
+export type WindowAggregateSpec = OperatorSpec & { tag: 'window-aggregate' };
+
+/** Groups whose results can be had. */
+export interface WindowResults {
+  /** The groups that have rows. */
+  groups(): Int32Array;
+  keyColumns(groups: Int32Array): Column[];
+  /** One column per aggregate, one row per group. */
+  results(groups: Int32Array, errors: RowErrors): Column[];
+}
+
+/** The windows of the rows of a batch. */
+export type WindowTimes = { starts: Int64Column; ends: Int64Column; eventTime: Int64Column };
+
+export const sameWindowTimes = (start: number, end: number, rows: number): WindowTimes => ({
+  starts: constantTime(start, rows),
+  ends: constantTime(end, rows),
+  eventTime: constantTime(end - 1, rows),
+});
+
+export class WindowRows {
+  readonly #outputs: WindowAggregateSpec['outputs'];
+  readonly #schema: Schema;
+
+  constructor(outputs: WindowAggregateSpec['outputs'], schema: Schema) {
+    this.#outputs = outputs;
+    this.#schema = schema;
+  }
+
+  /** Emits one window, a batch at a time. */
+  emitWindow(start: number, end: number, from: WindowResults, output: Output): void {
+    const groups = from.groups();
+    for (let at = 0; at < groups.length; at += LIMITS.batchRowsDefault) {
+      const part = groups.subarray(at, at + LIMITS.batchRowsDefault);
+      const errors = new RowErrors(part.length);
+      const results = from.results(part, errors);
+      const times = sameWindowTimes(start, end, part.length);
+      this.emit(from.keyColumns(part), results, times, errors, output);
+    }
+  }
+
+  emit(
+    keys: readonly Column[],
+    results: readonly Column[],
+    times: WindowTimes,
+    errors: RowErrors | null,
+    output: Output,
+    retract: Uint8Array | null = null,
+  ): void {
+    const batch = this.#batchOf(keys, results, times, retract);
+    if (errors === null || !errors.failed) {
+      output.emit(batch);
+      return;
+    }
+    output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));
+    output.emit(filterBatch(batch, survivors(batch.rows, errors)));
+  }
+
+  #batchOf(
+    keys: readonly Column[],
+    results: readonly Column[],
+    times: WindowTimes,
+    retract: Uint8Array | null,
+  ): RecordBatch {
+    const columns = this.#outputs.map((source): Column => {
+      if (source.tag === 'key') return must(keys[source.index], 'a key column');
+      if (source.tag === 'aggregate') return must(results[source.index], 'an aggregate column');
+      return windowColumn(times);
+    });
+    return { rows: times.starts.length, columns, eventTime: times.eventTime, retract };
+  }
+}
+
+function windowColumn({ starts, ends }: WindowTimes): Column {
+  return {
+    tag: 'struct',
+    type: WINDOW as typeof WINDOW & { tag: 'struct' },
+    length: starts.length,
+    validity: null,
+    children: [starts, ends],
+  };
+}
+
+/** The given times, one per row. */
+export function timeColumn(micros: readonly number[] | Float64Array): Int64Column {
+  const rows = micros.length;
+  const words = new Int32Array(rows * 2);
+  for (let row = 0; row < rows; row++) {
+    const value = micros[row] as number;
+    words[row * 2] = value | 0;
+    words[row * 2 + 1] = Math.floor(value / 4294967296);
+  }
+  return { tag: 'timestamp', type: TIMESTAMP, length: rows, validity: null, words };
+}
