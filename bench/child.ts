@@ -1,6 +1,6 @@
 /** Child processes that are measured: pinned to one core where the system can, with their peak memory. */
 import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** The core that every measured process runs on; the one that drives it may use the others. */
 const CORE = '0';
@@ -40,4 +40,17 @@ export function peakRssBytes(pid: number): number {
   }
   const now = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
   return Number(now.trim()) * 1024;
+}
+
+/** Processor time that the process's threads have used, in nanoseconds; NaN where the system does not tell. */
+export function processorNanos(pid: number): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.reduce((sum, thread) => {
+      const [ran] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+      return sum + Number(ran);
+    }, 0);
+  } catch {
+    return Number.NaN;
+  }
 }

@@ -1,5 +1,5 @@
 /** Jobs of Thalweg alone: what a checkpoint stops, how fast state comes back, what the shuffle costs. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Compared } from './compare.ts';
 import type { DataSet } from './data.ts';
@@ -27,13 +27,14 @@ async function withWorkerd<T>(
   places: Places,
   what: (workerd: BenchWorkerd) => Promise<T>,
 ): Promise<T> {
-  const out = join(places.work, 'out-own');
+  const out = join(places.work, `out-own-${process.pid}`);
   mkdirSync(out, { recursive: true });
   const workerd = await startWorkerd(places.root, places.work, places.data, out);
   try {
     return await what(workerd);
   } finally {
     await workerd.stop();
+    rmSync(out, { recursive: true });
   }
 }
 
@@ -49,6 +50,7 @@ const result = (
   peakRssBytes: peak,
   runs: samples.length,
   samples: samples.map(Math.round),
+  rowsPerProcessorSecond: null,
   answerRows,
   failure: null,
 });

@@ -1,8 +1,8 @@
 /** The engines as the runner sees them: started for one job, run, stopped. */
 import type { ChildProcess } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { peakRssBytes, spawnPinned } from '../child.ts';
+import { spawnPinned } from '../child.ts';
 import { type Digest, digestOf } from '../digest.ts';
 import type { Job } from '../job.ts';
 import { startWorkerd } from '../thalweg/workerd.ts';
@@ -14,7 +14,7 @@ export type RunningEngine = {
   /** Milliseconds; rows of the answer as the engine tells them, NaN where it does not. */
   run(): Promise<{ ms: number; rows: number }>;
   answer(): Promise<Digest>;
-  peakRssBytes(): number;
+  readonly pid: number;
   stop(): Promise<void>;
 };
 
@@ -59,10 +59,11 @@ async function startPeer(name: string, job: Job, places: Places): Promise<Runnin
       await ask(child, { tag: 'keep', path });
       return await digestOf([path]);
     },
-    peakRssBytes: () => peakRssBytes(child.pid as number),
+    pid: child.pid as number,
     stop: async () => {
       child.kill('SIGKILL');
       await exited;
+      rmSync(path, { force: true });
     },
   };
 }
@@ -82,8 +83,11 @@ async function startThalweg(job: Job, places: Places, twins: boolean): Promise<R
       clearKept(out);
       return digest;
     },
-    peakRssBytes: () => peakRssBytes(workerd.pid),
-    stop: async () => await workerd.stop(),
+    pid: workerd.pid,
+    stop: async () => {
+      await workerd.stop();
+      rmSync(out, { recursive: true });
+    },
   };
 }
 

@@ -20,7 +20,15 @@ import type {
 import type { HostEffect, HostEvent } from '../../src/subtask/host-events.ts';
 import { HostMachine } from '../../src/subtask/host-machine.ts';
 
-export type Files = { read: Fetcher; write: Fetcher | null };
+export type Files = {
+  /** Bytes of a file from an offset on; null when there is no such file. */
+  read(
+    path: string,
+    offset: number,
+    length: number,
+  ): Promise<{ bytes: Uint8Array; size: number } | null>;
+  write: Fetcher | null;
+};
 
 type Checkpointed = HostReport & { tag: 'checkpointed' };
 
@@ -273,18 +281,7 @@ export class BenchHost {
     if (request.tag !== 'object') throw new Error('only objects are read here');
     const { path, offset, length } = request;
     await this.onRead?.(offset);
-    const response = await this.#files.read.fetch(`http://files/${path}`, {
-      headers: { range: `bytes=${offset}-${offset + length - 1}` },
-    });
-    if (response.status === 404) return { tag: 'missing', path };
-    if (response.status === 416) return { tag: 'object', bytes: new Uint8Array(0), size: offset };
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    // A range that holds the whole file is answered with the whole file.
-    if (response.status === 200 && offset === 0)
-      return { tag: 'object', bytes, size: bytes.length };
-    const size = Number(response.headers.get('content-range')?.split('/')[1] ?? Number.NaN);
-    if (response.status !== 206 || !Number.isSafeInteger(size))
-      throw new Error(`reading ${path}: HTTP ${response.status}, no part of a file`);
-    return { tag: 'object', bytes, size };
+    const part = await this.#files.read(path, offset, length);
+    return part === null ? { tag: 'missing', path } : { tag: 'object', ...part };
   }
 }

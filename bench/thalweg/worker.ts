@@ -3,7 +3,8 @@ import type { CheckpointManifest } from '../../src/lineage/types.ts';
 import type { GenerationSpec, OperatorMetrics } from '../../src/protocol/messages.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
 import { installKernels } from '../../src/platform/kernels.ts';
-import { BenchHost } from './host.ts';
+import { FileReader } from './file-reader.ts';
+import { BenchHost, type Files } from './host.ts';
 
 type BenchEnv = { DATA: Fetcher; OUT: Fetcher };
 
@@ -40,7 +41,15 @@ let reports: Promise<Reports> | null = null;
 /** New hosts in place of the old ones, deployed from the last checkpoint or from nothing. */
 async function deploy(env: BenchEnv, of: GenerationSpec, keep: boolean): Promise<void> {
   for (const host of hosts) host.stop();
-  const files = { read: env.DATA, write: keep ? env.OUT : null };
+  const readers = new Map<string, FileReader>();
+  const files: Files = {
+    read: async (path, offset, length) => {
+      const reader = readers.get(path) ?? new FileReader(env.DATA, path);
+      readers.set(path, reader);
+      return await reader.read(offset, length);
+    },
+    write: keep ? env.OUT : null,
+  };
   hosts = Array.from({ length: of.parallelism }, (_, at) => new BenchHost(of, at, files, state));
   for (const host of hosts) host.meet(hosts);
   await Promise.all(hosts.map((host) => host.deploy(checkpoint)));

@@ -3,7 +3,7 @@
  * through workerd's own `disk` services, so that reading them is work of the measured process.
  */
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { bundleWorker } from '../../src/cli/bundle.ts';
@@ -79,7 +79,7 @@ export async function startWorkerd(
 ): Promise<BenchWorkerd> {
   await mkdir(out, { recursive: true });
   const { directory, text } = await configText(root, work, data, out);
-  const config = join(directory, `bench-${process.pid}.capnp`);
+  const config = join(directory, `${basename(out)}.capnp`);
   await writeFile(config, text);
   const child = spawnPinned(workerdProgram(), ['serve', '--control-fd=3', config], {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -112,6 +112,7 @@ export async function startWorkerd(
     stop: async () => {
       child.kill('SIGKILL');
       await ended;
+      await rm(config, { force: true });
     },
   };
 }

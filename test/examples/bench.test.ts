@@ -113,6 +113,7 @@ const compared = (engine: string, rowsPerSecond: number | null, failure: string 
     peakRssBytes: 64e6,
     runs: 1,
     samples: [],
+    rowsPerProcessorSecond: null,
     answerRows: 1,
     failure,
   }) satisfies Compared;

@@ -2,7 +2,8 @@
  * The source of `single_file` and `r2`: one NDJSON object, read in ranges.
  *
  * Place in the walk: stage 5. Rows end at line feeds; the last one needs none. The next range is asked for while the
- * last one is decoded; a row that a range cuts waits for its rest.
+ * last one is decoded; it begins with the row that the last one cut, so that nothing is copied together. Only a row longer
+ * than a range waits for its rest.
  *
  * Offset: {offset, line}: byte position of the next row to give out, and the number of its line for messages. Within a line
  * that is too long to be a row also `skipped`: bytes of it before `offset`. A byte order mark is no input.
@@ -13,7 +14,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError, type ErrorReport } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { JsonDecoder, type DecodeError } from '../../formats/json-decoder.ts';
+import { JsonDecoder, type DecodeError, type DecodeResult } from '../../formats/json-decoder.ts';
 import type { RecordBatch } from '../../batch/record-batch.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import type { RowProblem } from '../../operators/operator.ts';
@@ -121,7 +122,9 @@ export class ObjectSource implements Source {
         this.#placeOf(error),
       );
       if (bad.tag === 'failed') return this.#fail(bad.report);
-      this.#pass(result.consumed);
+      this.#line += linesOf(result, buffer, from);
+      this.#offset += result.consumed - from;
+      this.#at = result.consumed;
       if (result.rowsSeen > 0)
         return this.#give(result.batch, bad.problems, buffer.subarray(start, this.#at));
     }
@@ -161,13 +164,6 @@ export class ObjectSource implements Source {
     return `line ${line} (byte ${this.#offset + error.start - this.#at}) of ${this.#path}`;
   }
 
-  /** Everything before position `to` of the buffer has been given out. */
-  #pass(to: number): void {
-    this.#line += countLines(this.#buffer, this.#at, to);
-    this.#offset += to - this.#at;
-    this.#at = to;
-  }
-
   #fail(report: ErrorReport): SourceStep {
     this.#failed = report;
     return { tag: 'failed', report };
@@ -191,9 +187,11 @@ export class ObjectSource implements Source {
       taken = bytes.subarray(3);
       this.#offset = 3;
     }
-    this.#readOffset += bytes.length;
-    this.#reachedEnd = bytes.length === 0 || this.#readOffset >= size;
-    this.#ahead = taken;
+    this.#reachedEnd = bytes.length === 0 || this.#readOffset + bytes.length >= size;
+    const cut = this.#reachedEnd ? 0 : bytes.length - 1 - bytes.lastIndexOf(LINE_FEED);
+    const left = cut < bytes.length ? cut : 0;
+    this.#readOffset += bytes.length - left;
+    this.#ahead = left === 0 ? taken : taken.subarray(0, taken.length - left);
   }
 
   snapshot(): Record<string, JsonValue> {
@@ -211,6 +209,26 @@ export class ObjectSource implements Source {
     this.#line = line;
     this.#skipped = skipped ?? 0;
   }
+}
+
+/** Lines that end before the consumed position: what lies between accepted rows is seldom more than a line feed. */
+function linesOf(
+  { batch, lineRanges, consumed }: DecodeResult,
+  bytes: Uint8Array,
+  from: number,
+): number {
+  let lines = 0;
+  let at = from;
+  for (let row = 0; row < batch.rows; row++) {
+    const start = lineRanges[row * 2] as number;
+    if (start !== at) lines += countLines(bytes, at, start);
+    at = lineRanges[row * 2 + 1] as number;
+    if (bytes[at] === LINE_FEED) {
+      lines++;
+      at++;
+    }
+  }
+  return at < consumed ? lines + countLines(bytes, at, consumed) : lines;
 }
 
 function countLines(bytes: Uint8Array, from: number, to: number): number {
