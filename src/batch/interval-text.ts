@@ -180,7 +180,7 @@ export function readInterval(
   else sum = /^-?p/.test(trimmed) ? readIso(trimmed) : readWords(trimmed);
   if (sum === null) return null;
   const parts = ago
-    ? { months: -sum.months, days: -sum.days, micros: -sum.micros }
+    ? { months: 0 - sum.months, days: 0 - sum.days, micros: -sum.micros }
     : { months: sum.months + 0, days: sum.days + 0, micros: sum.micros };
   return intervalFits(parts) ? parts : 'range';
 }

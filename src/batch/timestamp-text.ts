@@ -73,7 +73,7 @@ function cacheDay(days: number): void {
     at = writePadded(cachedText, 0, year, 4);
   } else {
     cachedText[at++] = year < 0 ? MINUS : PLUS;
-    at = writePadded(cachedText, at, Math.abs(year), 6);
+    at = writePadded(cachedText, at, Math.abs(year), Math.abs(year) > 999_999 ? 7 : 6);
   }
   cachedText[at++] = MINUS;
   at = writePadded(cachedText, at, month, 2);
@@ -232,8 +232,8 @@ function readDay(bytes: Uint8Array, from: number, to: number): number {
   let sign = 1;
   if (bytes[at] === PLUS || bytes[at] === MINUS) {
     sign = bytes[at] === MINUS ? -1 : 1;
-    digits = 6;
     at++;
+    digits = bytes[at + 6] === MINUS ? 6 : 7;
   }
   if (to - at < digits + 6) return -1;
   let year = 0;
