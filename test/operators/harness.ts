@@ -101,7 +101,8 @@ export class Subtasks {
     return this.#operators;
   }
 
-  send(batch: RecordBatch): void {
+  /** Every port is shuffled by the same columns. */
+  send(batch: RecordBatch, port = 0): void {
     const hashes = new Uint32Array(batch.rows);
     hashRows(
       this.#keys.map((key) => batch.columns[key] as never),
@@ -109,7 +110,7 @@ export class Subtasks {
       hashes,
     );
     partitionBatch(batch, hashes, this.#operators.length).forEach((part, subtask) => {
-      if (part !== null) this.#operators[subtask]?.onBatch(0, part, this.output);
+      if (part !== null) this.#operators[subtask]?.onBatch(port, part, this.output);
     });
   }
 
