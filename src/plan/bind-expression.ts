@@ -119,10 +119,13 @@ export class ExpressionBinder {
       case 'in_query':
       case 'exists':
       case 'subquery':
-        return this.#unsupported(
-          'a subquery inside an expression',
-          span,
-          'put the query in FROM; joining it is not supported yet',
+        return (
+          this.#context.subquery?.(expression) ??
+          this.#unsupported(
+            `a subquery in ${this.#context.place}`,
+            span,
+            'use it in WHERE or in the SELECT list, or join the query in FROM',
+          )
         );
     }
   }
@@ -200,9 +203,23 @@ export class ExpressionBinder {
       this.#following.delete(first.name);
       return this.#readFields(base, path.parts.slice(1));
     }
+    const outside = resolution.tag === 'unknown' ? this.#outside(path) : null;
+    if (outside !== null) return outside;
     if (resolution.tag === 'unknown' && this.#context.open) return POISON;
     reportUnresolved(path, resolution, scope, aliases.keys(), diagnostics);
     return POISON;
+  }
+
+  /** A column of the query outside; null: it has none of the name either. */
+  #outside(path: PathExpression): Expr | null {
+    const { outer, diagnostics } = this.#context;
+    if (outer === undefined) return null;
+    const found = resolvePath(path.parts, outer);
+    if (found.tag !== 'found') return null;
+    const { column, fields } = found;
+    if (column.broken) return POISON;
+    const base: Expr = { tag: 'column', index: column.index, type: column.type };
+    return readPath(base, fields, diagnostics) ?? POISON;
   }
 
   #subscript(subscript: SubscriptExpression): Expr {

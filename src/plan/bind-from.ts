@@ -15,6 +15,8 @@ export type Environment = {
   /** A table or view of the program; reports what is wrong with reading it. */
   read: (table: NamedTable) => BoundQuery;
   bindQuery: (query: Query, environment: Environment) => BoundQuery;
+  /** A SELECT whose FROM has been bound. */
+  bindSelect: (select: Select, relation: Relation, environment: Environment) => BoundQuery;
   /** What SET said so far. */
   settings: Settings;
 };

@@ -1,18 +1,19 @@
 /** One SELECT → plan: FROM, WHERE, grouping, HAVING, the list, DISTINCT, in this order. */
 import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
-import { isAggregateName } from '../expr/aggregate-registry.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type { Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Select, WildcardItem } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
-import { type Environment, type Relation, bindFrom, joinParts } from './bind-from.ts';
+import { type Environment, type Relation, bindFrom } from './bind-from.ts';
+import { withSubqueries } from './bind-subquery.ts';
+import { Rows } from './subquery-rows.ts';
+import { applyWhere } from './bind-where.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
-import { conjunctsOf } from './expressions.ts';
-import { Grouping } from './grouping.ts';
+import { Grouping, hasAggregate } from './grouping.ts';
 import type { PlanNode } from './logical.ts';
 import { makeFilter, makeProject } from './nodes.ts';
 import { isNullable } from './nullability.ts';
@@ -27,9 +28,16 @@ type Item = {
   span: Span;
 };
 
-export function bindSelect(select: Select, environment: Environment): BoundQuery {
+export const bindSelect = (select: Select, environment: Environment): BoundQuery =>
+  bindSelectOver(select, bindFrom(select, environment), environment);
+
+/** @param relation  what FROM gives */
+export function bindSelectOver(
+  select: Select,
+  relation: Relation,
+  environment: Environment,
+): BoundQuery {
   const { diagnostics } = environment;
-  const relation = bindFrom(select, environment);
   const origins = new WeakMap<Expr, PathExpression>();
   const contextFor = (place: string): ExpressionContext => ({
     scope: relation.scope,
@@ -47,19 +55,18 @@ export function bindSelect(select: Select, environment: Environment): BoundQuery
       hint: 'filter an outer query with WHERE',
     });
 
-  const predicate =
-    select.where === null
-      ? null
-      : new ExpressionBinder(contextFor('WHERE')).bindCondition(select.where);
-  const input = joinedBy(predicate, select, relation, environment);
+  const place = select.from[1] ?? select.from[0] ?? select;
+  const rows = new Rows(
+    applyWhere(select.where, relation, place.span, contextFor('WHERE'), environment).node,
+  );
   const items = expandItems(select, relation, diagnostics);
   const grouped =
     select.groupBy.length > 0 ||
     select.having !== null ||
     items.some((item) => item.expression !== null && hasAggregate(item.expression));
   const bound = grouped
-    ? bindGrouped(select, items, relation, input, contextFor, diagnostics)
-    : bindPlain(items, input, contextFor('SELECT'));
+    ? bindGrouped(select, items, relation, rows.node, contextFor, diagnostics)
+    : bindPlain(items, rows, withSubqueries(contextFor('SELECT'), rows, environment));
   const columns = items.map((item, index) => {
     const expr = bound.exprs[index] ?? POISON;
     const known = bound.node?.schema ?? [];
@@ -87,32 +94,12 @@ function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | nul
   return predicate === null ? node : makeFilter(node, predicate);
 }
 
-/** The rows of FROM for which WHERE is true. */
-function joinedBy(
-  predicate: Expr | null,
-  select: Select,
-  relation: Relation,
-  environment: Environment,
-): PlanNode | null {
-  if (predicate === POISON) return null;
-  const span = select.where?.span ?? select.span;
-  const [only] = relation.parts ?? [];
-  if (relation.parts?.length === 1 && only !== undefined && relation.conditions.length === 0)
-    return filtered(only, predicate);
-  const where = predicate === null ? [] : conjunctsOf(predicate).map((expr) => ({ expr, span }));
-  const place = select.from[1] ?? select.from[0] ?? select;
-  return joinParts(relation, where, place.span, environment);
-}
-
 type BoundItems = { node: PlanNode | null; exprs: readonly Expr[] };
 
-function bindPlain(
-  items: readonly Item[],
-  input: PlanNode | null,
-  context: ExpressionContext,
-): BoundItems {
+function bindPlain(items: readonly Item[], rows: Rows, context: ExpressionContext): BoundItems {
   const binder = new ExpressionBinder(context);
-  return { node: input, exprs: items.map((item) => bindItem(item, binder)) };
+  const exprs = items.map((item) => bindItem(item, binder));
+  return { node: rows.node, exprs };
 }
 
 function bindItem(item: Item, binder: ExpressionBinder): Expr {
@@ -280,20 +267,4 @@ export function nameOf(expression: Expression): string | null {
     default:
       return null;
   }
-}
-
-/** Whether an aggregate is called anywhere in the expression, inner queries aside. */
-function hasAggregate(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return value.some(hasAggregate);
-  const node = value as { tag?: string; name?: { name?: string }; over?: unknown };
-  if (node.tag === 'query') return false;
-  if (
-    node.tag === 'call' &&
-    typeof node.name?.name === 'string' &&
-    node.over === null &&
-    isAggregateName(node.name.name)
-  )
-    return true;
-  return Object.values(node).some(hasAggregate);
 }

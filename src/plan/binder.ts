@@ -17,6 +17,7 @@ import type {
 } from '../sql/ast-statement.ts';
 import { type Environment, renameColumns } from './bind-from.ts';
 import { bindQuery } from './bind-query.ts';
+import { bindSelectOver } from './bind-select.ts';
 import { bindSinkInput, bindSinkTarget, defaultSinkTarget, finishSink } from './bind-sink.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
@@ -79,6 +80,7 @@ class ProgramBinder {
       commonTables: new Map(),
       read: (table) => this.#read(table),
       bindQuery,
+      bindSelect: bindSelectOver,
       settings: { updatingTtlMicros: null },
     };
   }

@@ -29,6 +29,10 @@ export type ExpressionContext = {
   window: ((call: CallExpression) => Expr) | null;
   /** Names of other expressions of the same SELECT that may be used where no column has the name. */
   aliases: ReadonlyMap<string, Expression>;
+  /** Columns of the query outside that a correlated subquery may read where it has no such name itself. */
+  outer?: Scope | undefined;
+  /** Gives the expression for a subquery; none: subqueries are refused here. */
+  subquery?: (expression: Subquery) => Expr;
   /** Which path a column expression came from. */
   origins: WeakMap<Expr, PathExpression>;
 };
@@ -49,6 +53,9 @@ export const tableContext = (
   aliases: new Map(),
   origins: new WeakMap(),
 });
+
+/** Forms that hold a query. */
+export type Subquery = Extract<Expression, { tag: 'in_query' | 'exists' | 'subquery' }>;
 
 /** Constants, and forms that are not planned yet: what has no operands to bind. */
 export type OtherExpression = Extract<

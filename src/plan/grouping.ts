@@ -8,6 +8,7 @@
 import type { Span } from '../base/errors.ts';
 import { type Field, type Schema, WINDOW } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
+import { isAggregateName } from '../expr/aggregate-registry.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
 import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { ExpressionBinder } from './bind-expression.ts';
@@ -381,4 +382,20 @@ export class Grouping {
   #nameOf(expr: Expr): string {
     return expr.tag === 'column' ? (this.#columnAt(expr.index)?.name ?? '') : '';
   }
+}
+
+/** Whether an aggregate is called anywhere in the expression, inner queries aside. */
+export function hasAggregate(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasAggregate);
+  const node = value as { tag?: string; name?: { name?: string }; over?: unknown };
+  if (node.tag === 'query') return false;
+  if (
+    node.tag === 'call' &&
+    typeof node.name?.name === 'string' &&
+    node.over === null &&
+    isAggregateName(node.name.name)
+  )
+    return true;
+  return Object.values(node).some(hasAggregate);
 }

@@ -1,7 +1,7 @@
 /**
  * Which names an expression may use, and what a dotted path means.
  *
- * A path is tried as column, then as table.column, each followed by struct fields. A name that several
+ * A path is tried as table.column, then as column, each followed by struct fields. A name that several
  * relations have is ambiguous; it is never resolved by order.
  */
 import { nearest } from '../base/nearest.ts';
@@ -66,9 +66,6 @@ export type PathResolution =
 export function resolvePath(parts: readonly Identifier[], scope: Scope): PathResolution {
   const [first, second] = parts;
   if (first === undefined) return { tag: 'unknown' };
-  const plain = scope.filter((column) => column.name === first.name && column.merged !== true);
-  if (plain.length === 1)
-    return { tag: 'found', column: plain[0] as ScopeColumn, fields: parts.slice(1) };
   if (second !== undefined) {
     const qualified = scope.filter(
       (column) => column.qualifier === first.name && column.name === second.name,
@@ -78,6 +75,9 @@ export function resolvePath(parts: readonly Identifier[], scope: Scope): PathRes
     if (qualified.length > 1)
       return { tag: 'ambiguous', name: `${first.name}.${second.name}`, qualifiers: [] };
   }
+  const plain = scope.filter((column) => column.name === first.name && column.merged !== true);
+  if (plain.length === 1)
+    return { tag: 'found', column: plain[0] as ScopeColumn, fields: parts.slice(1) };
   if (plain.length === 0) return { tag: 'unknown' };
   const qualifiers = plain.flatMap((column) =>
     column.qualifier === null ? [] : [column.qualifier],

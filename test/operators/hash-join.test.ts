@@ -96,7 +96,9 @@ function standing(batches: readonly RecordBatch[], schema: Schema): string[] {
   return [...counts].flatMap(([key, count]) => Array.from({ length: count }, () => key)).sort();
 }
 
-const rowArbitrary = fc.record({
+type Draw = { port: 0 | 1; k: string | null; v: bigint | null; late: number; undo: number };
+
+const rowArbitrary: fc.Arbitrary<Draw> = fc.record({
   port: fc.constantFrom<0 | 1>(0, 1),
   k: fc.constantFrom<string | null>('a', 'b', 'c', null),
   v: fc.option(fc.bigInt({ min: 0n, max: 2n })),
@@ -106,10 +108,7 @@ const rowArbitrary = fc.record({
 const rowsArbitrary = fc.array(rowArbitrary, { maxLength: 70 });
 
 /** Appends in nearly the order of time, and retractions of rows of a side that may be taken back. */
-function changesOf(
-  draws: readonly fc.TypeOfArbitrary<typeof rowArbitrary>[],
-  updating: readonly [boolean, boolean],
-): Change[] {
+function changesOf(draws: readonly Draw[], updating: readonly [boolean, boolean]): Change[] {
   const alive: [InputRow[], InputRow[]] = [[], []];
   return draws.map(({ port, k, v, late, undo }, at): Change => {
     const mine = alive[port];

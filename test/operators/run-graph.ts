@@ -1,11 +1,11 @@
 /** Runs a planned program in one subtask without hosts, shuffles or checkpoints: SQL to rows. */
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
-import { rowsOf, type Row } from '../../src/batch/values.ts';
+import { batchFromRows, rowsOf, type Row } from '../../src/batch/values.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { makeSource } from '../../src/connectors/registry.ts';
-import { compileExpr } from '../../src/expr/compile.ts';
+import { compileExpr, type CompiledExpr } from '../../src/expr/compile.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
-import type { GraphOperator, PhysicalGraph } from '../../src/graph/graph.ts';
+import type { GraphOperator, PhysicalGraph, SourceSpec } from '../../src/graph/graph.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
 import { makeOperator } from '../../src/operators/make-operator.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
@@ -19,12 +19,30 @@ export type RunResult = { rows: Row[]; failed: RowProblem[]; late: RowProblem[] 
  * `turns` gives when there are several), and must end without reading from outside.
  */
 export function runSql(sql: string, batchRows = 2048, turns: readonly number[] = []): RunResult {
+  return runWith(sql, turns, (run, operator) => run.open(operator, batchRows));
+}
+
+/** As `runSql`, over given rows of each table, which may hold values as `batchFromRows` takes them. */
+export function runRows(
+  sql: string,
+  inputs: Readonly<Record<string, readonly Row[]>>,
+  batchRows = 2048,
+  turns: readonly number[] = [],
+): RunResult {
+  return runWith(sql, turns, (run, operator) => run.feed(operator, inputs, batchRows));
+}
+
+function runWith(
+  sql: string,
+  turns: readonly number[],
+  start: (run: GraphRun, operator: GraphOperator) => Generator<void>,
+): RunResult {
   const { graph, errors } = planSql(sql, DECLARATIONS, { defaultSink: 'stdout' });
   if (graph === null) throw new Error(JSON.stringify(errors));
   const run = new GraphRun(graph);
   const sources = graph.operators
     .filter((operator) => operator.spec.tag === 'source')
-    .map((operator) => run.open(operator, batchRows));
+    .map((operator) => start(run, operator));
   let open = sources;
   for (let turn = 0; open.length > 0; turn++) {
     const wanted = turns.length === 0 ? turn : (turns[turn % turns.length] as number);
@@ -32,6 +50,17 @@ export function runSql(sql: string, batchRows = 2048, turns: readonly number[] =
     if (source.next().done === true) open = open.filter((other) => other !== source);
   }
   return run.finish();
+}
+
+/** What a source does to its batches. */
+class SourceRun {
+  readonly generator: WatermarkGenerator;
+  readonly computed: readonly CompiledExpr[] | null;
+
+  constructor(spec: SourceSpec, operator: GraphOperator, partitions: readonly number[]) {
+    this.generator = new WatermarkGenerator(spec.watermark, operator.schema, partitions);
+    this.computed = spec.computed?.map(compileExpr) ?? null;
+  }
 }
 
 class GraphRun {
@@ -62,23 +91,45 @@ class GraphRun {
       batchRows,
       pipelineCreatedMs: 0,
     });
-    const generator = new WatermarkGenerator(spec.watermark, operator.schema, source.partitions);
-    const computed = spec.computed?.map(compileExpr) ?? null;
+    const reader = new SourceRun(spec, operator, source.partitions);
     for (;;) {
       const step = source.poll(0);
       if (step.tag === 'ended') break;
       if (step.tag !== 'batch') continue;
-      const { batch } = step;
-      const errors = new RowErrors(batch.rows);
-      const columns = computed?.map((expr) => expr(batch, errors)) ?? batch.columns;
-      for (const segment of generator.onBatch(step.partition, { ...batch, columns }, 0).segments) {
-        if (segment.watermarkBefore !== null) this.#watermark(operator.id, segment.watermarkBefore);
-        this.#emit(operator.id, segment.batch);
-      }
-      if (generator.watermark !== null) this.#watermark(operator.id, generator.watermark);
+      this.#deliver(operator.id, reader, step.partition, step.batch);
       yield;
     }
     this.#watermark(operator.id, Infinity);
+  }
+
+  /** Gives the rows of a table, one batch at each step. */
+  *feed(
+    operator: GraphOperator,
+    inputs: Readonly<Record<string, readonly Row[]>>,
+    batchRows: number,
+  ): Generator<void> {
+    const { spec } = operator;
+    if (spec.tag !== 'source') throw new Error('not a source');
+    const rows = inputs[spec.table];
+    if (rows === undefined) throw new Error(`no rows for ${spec.table}`);
+    const reader = new SourceRun(spec, operator, [0]);
+    for (let from = 0; from < rows.length; from += batchRows) {
+      const batch = batchFromRows(spec.physical, rows.slice(from, from + batchRows));
+      this.#deliver(operator.id, reader, 0, batch);
+      yield;
+    }
+    this.#watermark(operator.id, Infinity);
+  }
+
+  #deliver(id: string, reader: SourceRun, partition: number, batch: RecordBatch): void {
+    const { generator, computed } = reader;
+    const errors = new RowErrors(batch.rows);
+    const columns = computed?.map((expr) => expr(batch, errors)) ?? batch.columns;
+    for (const segment of generator.onBatch(partition, { ...batch, columns }, 0).segments) {
+      if (segment.watermarkBefore !== null) this.#watermark(id, segment.watermarkBefore);
+      this.#emit(id, segment.batch);
+    }
+    if (generator.watermark !== null) this.#watermark(id, generator.watermark);
   }
 
   #outputOf(id: string): Output {
@@ -102,7 +153,7 @@ class GraphRun {
   /** Appends rows and takes back retracted ones. */
   #settle(batch: RecordBatch, sink: GraphOperator): void {
     const rows = rowsOf(batch, sink.schema);
-    if (batch.retract === null) {
+    if (!sink.updating) {
       for (const row of rows) this.result.rows.push(row);
       return;
     }

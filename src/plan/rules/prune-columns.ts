@@ -137,6 +137,7 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
   if (node.tag === 'join')
     return pruneJoin(
       node,
+      own,
       must(pruned.get(node.left), 'left side'),
       must(pruned.get(node.right), 'right side'),
     );

@@ -5,6 +5,7 @@ import { mapColumns } from '../../expr/expr-tools.ts';
 import { columnsOf } from '../expressions.ts';
 import { keepsLeftOnly, makeJoin } from '../join.ts';
 import type { JoinNode } from '../logical.ts';
+import { columnExpr, makeProjectAs } from '../nodes.ts';
 import type { Pruned } from './prune-columns.ts';
 
 export function joinNeeds(
@@ -22,7 +23,16 @@ export function joinNeeds(
   return { left, right };
 }
 
-export function pruneJoin(node: JoinNode, left: Pruned, right: Pruned): Pruned {
+/** @param own  columns of the join that are read */
+export function pruneJoin(
+  node: JoinNode,
+  own: ReadonlySet<number>,
+  leftInput: Pruned,
+  rightInput: Pruned,
+): Pruned {
+  const needs = joinNeeds(node, own);
+  const left = narrowed(leftInput, needs.left);
+  const right = narrowed(rightInput, needs.right);
   const width = node.left.schema.length;
   const newWidth = left.node.schema.length;
   const moved =
@@ -58,4 +68,17 @@ export function pruneJoin(node: JoinNode, left: Pruned, right: Pruned): Pruned {
     if (place !== undefined) places.set(column, place);
   }
   return { node: join, places };
+}
+
+/** What a join keeps costs memory: a side that gives more, because others read it too, is cut down before. */
+function narrowed({ node, places }: Pruned, needed: ReadonlySet<number>): Pruned {
+  if (needed.size >= node.schema.length) return { node, places };
+  const wanted = [...needed].sort((one, other) => one - other);
+  const now = wanted.map((column) => must(places.get(column), 'column that is read'));
+  const project = makeProjectAs(
+    node,
+    now.map((place) => columnExpr(node.schema, place)),
+    now.map((place) => must(node.schema[place], 'column')),
+  );
+  return { node: project, places: new Map(wanted.map((column, place) => [column, place])) };
 }

@@ -11,12 +11,14 @@ import { allOf, sideOf, toRight } from '../bind-join.ts';
 import { padsLeft, padsRight, makeJoin } from '../join.ts';
 import type { JoinNode, PlanNode } from '../logical.ts';
 import { makeFilter } from '../nodes.ts';
+import { provenPresent } from '../nullability.ts';
 
 export function pushIntoJoin(
   conditions: readonly Expr[],
-  join: JoinNode,
+  given: JoinNode,
   push: (conditions: readonly Expr[], side: PlanNode) => PlanNode,
 ): PlanNode {
+  const join = withoutPadding(given, conditions);
   const width = join.left.schema.length;
   const toLeft: Expr[] = [];
   const toTheRight: Expr[] = [];
@@ -42,4 +44,16 @@ export function pushIntoJoin(
   });
   const above = allOf(staying);
   return above === null ? below : makeFilter(below, above);
+}
+
+/**
+ * A left join whose padded rows a condition drops is an inner join. Its result is taken back from time to time in
+ * either case, so that nothing else changes.
+ */
+function withoutPadding(join: JoinNode, conditions: readonly Expr[]): JoinNode {
+  const width = join.left.schema.length;
+  const drops = conditions.flatMap(provenPresent).some((column) => column >= width);
+  return join.kind === 'left' && join.time.tag === 'any' && join.right.updating && drops
+    ? makeJoin({ ...join, kind: 'inner' })
+    : join;
 }

@@ -1,0 +1,26 @@
+CREATE TABLE t (a INT, b TEXT) WITH (connector = 'http');
+CREATE TABLE u (a INT, c TEXT) WITH (connector = 'http');
+SELECT b, c FROM t, u;
+SELECT b, c FROM t CROSS JOIN u;
+SELECT b, c FROM t JOIN u ON t.a < u.a;
+SELECT b, c FROM t LEFT JOIN u ON t.a = 1;
+SELECT b, c FROM t JOIN u USING (b);
+SELECT b, c FROM t JOIN u USING (z);
+SELECT b, c FROM t JOIN u ON t.a = u.z;
+SELECT b, c FROM t JOIN u ON b;
+SELECT b FROM t SEMI JOIN u ON t.a = u.a WHERE c = 'x';
+---
+CREATE TABLE t (a INT, b TEXT) WITH (connector = 'http');
+CREATE TABLE u (a INT, c TEXT) WITH (connector = 'http');
+SELECT b FROM t WHERE a NOT IN (SELECT a FROM u WHERE u.c = t.b);
+SELECT b FROM t WHERE a IN (SELECT a, c FROM u);
+SELECT b FROM t WHERE a = (SELECT a FROM u);
+SELECT b, (SELECT u.c FROM u WHERE u.a = t.a) AS c FROM t;
+SELECT b FROM t WHERE a > (SELECT max(u.a) FROM u WHERE u.c > t.b);
+SELECT b FROM t WHERE a = 1 OR EXISTS (SELECT 1 FROM u WHERE u.a = t.a);
+SELECT count(*) AS n FROM t GROUP BY (SELECT max(a) FROM u);
+SELECT b FROM t WHERE EXISTS (SELECT count(*) FROM u WHERE u.a = t.a HAVING count(*) > 1);
+---
+SET updating_ttl = 5;
+SET updating_ttl = '1 month';
+SELECT 1 AS one FROM t;

@@ -1,0 +1,128 @@
+/** Joins and subqueries from SQL to rows, against DuckDB over the same random rows. */
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Row } from '../../src/batch/values.ts';
+import { runRows } from './run-graph.ts';
+
+const COLUMNS = '(id INT NOT NULL, k INT, x INT, ts TIMESTAMP NOT NULL)';
+const TABLES = ['a', 'b', 'c'];
+const SOURCES = TABLES.map(
+  (name) =>
+    `CREATE TABLE ${name} (id INT NOT NULL, k INT, x INT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts AS ts - interval '3 seconds')
+       WITH (connector = 'http', type = 'source');`,
+).join('\n');
+
+/** The window of ten seconds, as DuckDB can say it. */
+const WINDOW = /tumble\(interval '10 seconds'\)/g;
+
+const QUERIES: readonly string[] = [
+  'SELECT a.id, b.id AS b FROM a JOIN b ON a.k = b.k',
+  'SELECT a.id, b.id AS b FROM a LEFT JOIN b ON a.k = b.k AND a.x < b.x',
+  'SELECT a.id, b.id AS b FROM a RIGHT JOIN b ON a.k = b.k AND a.x < b.x AND b.x > 1',
+  'SELECT a.id, b.id AS b FROM a FULL JOIN b ON a.k = b.k AND a.x > 0',
+  'SELECT a.id, b.id AS b FROM a FULL JOIN b ON a.k IS NOT DISTINCT FROM b.k',
+  'SELECT a.id, b.id AS b FROM a LEFT JOIN b ON a.k = b.k WHERE b.id IS NULL OR b.x > a.x',
+  'SELECT k, a.x, b.x AS b FROM a JOIN b USING (k)',
+  'SELECT k, a.x, b.x AS b FROM a FULL JOIN b USING (k)',
+  'SELECT k, a.x, b.x AS b FROM a RIGHT JOIN b USING (k)',
+  'SELECT p.id, k, q.x FROM (SELECT id, k FROM a) AS p NATURAL JOIN (SELECT k, x FROM b) AS q',
+  'SELECT a.id, b.id AS b, c.id AS c FROM a, b, c WHERE a.k = c.k AND c.x = b.x AND a.x > b.x',
+  'SELECT a.id, b.id AS b, c.id AS c FROM a LEFT JOIN b ON a.k = b.k LEFT JOIN c ON b.x = c.x',
+  'SELECT a.id, b.id AS b, c.id AS c FROM a JOIN b ON a.k = b.k FULL JOIN c ON c.x = a.x + b.x',
+  'SELECT p.id, q.id AS q FROM a AS p JOIN a AS q ON p.k = q.x',
+  'SELECT k, count(*) AS n, sum(x) AS s FROM (SELECT a.k, b.x FROM a LEFT JOIN b ON a.k = b.k) AS t GROUP BY k',
+  'SELECT p.k, p.n, q.s FROM (SELECT k, count(*) AS n FROM a GROUP BY k) AS p FULL JOIN (SELECT k, sum(x) AS s FROM b GROUP BY k) AS q ON p.k = q.k',
+  'SELECT a.id, p.n FROM a LEFT JOIN (SELECT k, count(*) AS n FROM b GROUP BY k) AS p ON a.k = p.k AND p.n > 1',
+  "SELECT a.id, b.id AS b FROM a JOIN b ON a.k = b.k AND b.ts BETWEEN a.ts AND a.ts + interval '5 seconds'",
+  "SELECT a.id, b.id AS b FROM a LEFT JOIN b ON a.k = b.k AND b.ts >= a.ts - interval '4 seconds' AND b.ts < a.ts + interval '5 seconds'",
+  "SELECT a.id, b.id AS b FROM a RIGHT JOIN b ON a.k = b.k AND a.ts BETWEEN b.ts - interval '6 seconds' AND b.ts",
+  "SELECT a.id, b.id AS b FROM a FULL JOIN b ON a.k = b.k AND a.ts - b.ts <= interval '2 seconds' AND b.ts < a.ts",
+  'SELECT a.id FROM a WHERE a.k IN (SELECT k FROM b)',
+  'SELECT a.id FROM a WHERE a.k IN (SELECT b.k FROM b WHERE b.x = a.x)',
+  'SELECT a.id FROM a WHERE a.k NOT IN (SELECT k FROM b)',
+  'SELECT a.id FROM a WHERE a.k NOT IN (SELECT k FROM b WHERE x > 2)',
+  'SELECT a.id FROM a WHERE a.id NOT IN (SELECT id FROM b)',
+  'SELECT a.id FROM a WHERE NOT a.k IN (SELECT k FROM b WHERE k IS NOT NULL)',
+  'SELECT a.id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > a.x)',
+  'SELECT a.id FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > a.x) AND a.x > 0',
+  'SELECT a.id FROM a WHERE EXISTS (SELECT * FROM b WHERE x > 3)',
+  'SELECT a.id FROM a WHERE NOT EXISTS (SELECT * FROM b WHERE x > 3)',
+  'SELECT a.id FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND NOT EXISTS (SELECT 1 FROM c WHERE c.k = b.x))',
+  'SELECT a.id, (SELECT count(*) FROM b WHERE b.k = a.k) AS n FROM a',
+  'SELECT a.id, (SELECT max(b.x) + count(*) FROM b WHERE b.k = a.k AND b.x > 0) AS n FROM a',
+  'SELECT a.id, (SELECT coalesce(sum(x), 0) - count(x) FROM b) AS s FROM a',
+  'SELECT a.id FROM a WHERE a.x > (SELECT min(x) FROM b)',
+  'SELECT a.id FROM a WHERE a.x >= (SELECT max(b.x) FROM b WHERE b.k = a.k)',
+  'SELECT a.id FROM a WHERE (SELECT count(*) FROM b WHERE b.k = a.k) = 0 OR a.x = 1',
+  'SELECT a.id, m.top FROM a, (SELECT max(x) AS top FROM b) AS m WHERE a.x = m.top OR a.k > m.top',
+  `SELECT p.k, p.n, q.s FROM (SELECT k, count(*) AS n, tumble(interval '10 seconds') AS w FROM a GROUP BY k, w) AS p
+     JOIN (SELECT k, sum(x) AS s, tumble(interval '10 seconds') AS w FROM b GROUP BY k, w) AS q ON p.k = q.k AND p.w = q.w`,
+  `SELECT p.k, p.n, q.s FROM (SELECT k, count(*) AS n, tumble(interval '10 seconds') AS w FROM a GROUP BY k, w) AS p
+     FULL JOIN (SELECT k, sum(x) AS s, tumble(interval '10 seconds') AS w FROM b GROUP BY k, w) AS q ON p.k = q.k AND p.w = q.w`,
+];
+
+type Value = { k: number | null; x: number | null; t: number; late: number };
+const rowArbitrary: fc.Arbitrary<Value> = fc.record({
+  k: fc.option(fc.integer({ min: 0, max: 3 }), { freq: 6 }),
+  x: fc.option(fc.integer({ min: 0, max: 4 }), { freq: 6 }),
+  t: fc.integer({ min: 0, max: 2 }),
+  late: fc.integer({ min: 0, max: 2 }),
+});
+const tableArbitrary = fc.array(rowArbitrary, { maxLength: 14 });
+
+/** Nearly in the order of time, never late. */
+const rowsOf = (values: readonly Value[], base: number): Row[] => {
+  let clock = 0;
+  return values.map(({ k, x, t, late }, at) => {
+    clock += t;
+    return { id: base + at, k, x, ts: BigInt(Math.max(0, clock - late)) * 1_000_000n };
+  });
+};
+
+const answer = (rows: readonly Row[]): string[] =>
+  rows.map((row) => Object.values(row).map(String).join('|')).sort();
+
+describe('what DuckDB says', () => {
+  let duck: DuckDBConnection;
+  beforeAll(async () => {
+    duck = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
+    for (const name of TABLES) await duck.run(`CREATE TABLE ${name} ${COLUMNS}`);
+  });
+
+  async function ask(query: string, tables: readonly (readonly Row[])[]): Promise<string[]> {
+    for (const [at, name] of TABLES.entries()) {
+      await duck.run(`DELETE FROM ${name}`);
+      const rows = (tables[at] ?? []).map(
+        (row) => `(${row['id']}, ${row['k']}, ${row['x']}, make_timestamp(${row['ts']}))`,
+      );
+      if (rows.length > 0) await duck.run(`INSERT INTO ${name} VALUES ${rows.join(', ')}`);
+    }
+    const spoken = query.replace(WINDOW, "time_bucket(interval '10 seconds', ts)");
+    const reader = await duck.runAndReadAll(spoken);
+    return reader
+      .getRows()
+      .map((row) => row.map(String).join('|'))
+      .sort();
+  }
+
+  test.each(QUERIES)('%s', async (query) => {
+    await fc.assert(
+      fc.asyncProperty(
+        tableArbitrary,
+        tableArbitrary,
+        tableArbitrary,
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(fc.nat({ max: 5 }), { minLength: 1, maxLength: 6 }),
+        async (a, b, c, batchRows, turns) => {
+          const tables = [rowsOf(a, 0), rowsOf(b, 100), rowsOf(c, 200)];
+          const inputs = Object.fromEntries(TABLES.map((name, at) => [name, tables[at] ?? []]));
+          const { rows, failed, late } = runRows(`${SOURCES}\n${query};`, inputs, batchRows, turns);
+          expect([failed, late]).toEqual([[], []]);
+          expect(answer(rows)).toEqual(await ask(query, tables));
+        },
+      ),
+      { numRuns: 25, seed: 11 },
+    );
+  });
+});
