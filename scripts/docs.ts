@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DECLARATIONS } from '../src/connectors/declarations.ts';
 import { AGGREGATES } from '../src/expr/aggregate-registry.ts';
+import { AGGREGATE_ALIASES } from '../src/expr/aggregates/declared.ts';
 import { SCALAR_FUNCTIONS } from '../src/expr/registry.ts';
 import type { OptionDeclaration } from '../src/plan/declaration.ts';
 import { COMMON_OPTIONS } from '../src/plan/options.ts';
@@ -65,9 +66,13 @@ export function functionTable(): string {
 }
 
 export function aggregateTable(): string {
-  const lines = AGGREGATES.map(
-    ({ name, argCount, doc }) => `| \`${name}(${argCount === 0 ? '*' : 'x'})\` | ${cell(doc)} |`,
-  );
+  const others = new Map<string, string[]>();
+  for (const [alias, name] of Object.entries(AGGREGATE_ALIASES))
+    others.set(name, [...(others.get(name) ?? []), `\`${alias}\``]);
+  const lines = AGGREGATES.map(({ call, name, doc }) => {
+    const aliases = others.get(name);
+    return `| \`${call}\` | ${cell(doc)}${aliases === undefined ? '' : `; also ${aliases.join(', ')}`} |`;
+  });
   return ['| call | gives |', '|---|---|', ...lines].join('\n');
 }
 

@@ -1,153 +1,65 @@
-/** Aggregate functions: how a name resolves, and the accumulator of a resolved call. */
-import { assert, must } from '../base/assert.ts';
-import { EngineError } from '../base/errors.ts';
+/** Aggregate functions: how a name with argument types finds its record. Their accumulators: `aggregates/make.ts`. */
 import type { SqlType } from '../batch/types.ts';
-import {
-  FLOAT64,
-  INT64,
-  decimalType,
-  isIntegerTag,
-  isNested,
-  layoutOf,
-  typeName,
-} from '../batch/types.ts';
-import type { Accumulator } from './accumulator.ts';
-import { CountAccumulator } from './aggregates/count.ts';
-import { ExactSumAccumulator } from './aggregates/exact-sum.ts';
-import { FloatExtremeAccumulator, WordExtremeAccumulator } from './aggregates/extreme-fixed.ts';
-import { TextExtremeAccumulator } from './aggregates/extreme-text.ts';
-import { FloatSumAccumulator } from './aggregates/float-sum.ts';
-import type { AggregateCall } from './expr.ts';
+import { typeName } from '../batch/types.ts';
+import type { Aggregate } from './aggregate-types.ts';
+import { AGGREGATES, AGGREGATE_ALIASES } from './aggregates/declared.ts';
 import type { ResolveError, ResolvedFunction } from './registry.ts';
 import { nearestNames } from './spelling.ts';
 
-type Aggregate = {
-  id: string;
-  name: string;
-  /** 0 for count(*). */
-  argCount: 0 | 1;
-  /** The result type, or null when the argument type does not fit. */
-  result: (type: SqlType | undefined) => SqlType | null;
-  doc: string;
-};
-
-function sumType(type: SqlType | undefined): SqlType | null {
-  if (type === undefined) return null;
-  if (type.tag === 'uint64') return decimalType(38, 0);
-  if (isIntegerTag(type.tag)) return INT64;
-  if (type.tag === 'decimal') return decimalType(38, type.scale);
-  return type.tag === 'float64' || type.tag === 'float32' ? FLOAT64 : null;
-}
-
-function meanType(type: SqlType | undefined): SqlType | null {
-  if (type?.tag === 'decimal') return decimalType(38, Math.max(type.scale, 6));
-  if (type?.tag === 'uint64') return decimalType(38, 6);
-  return sumType(type) === null ? null : FLOAT64;
-}
-
-const ordered = (type: SqlType | undefined): SqlType | null =>
-  type === undefined || isNested(type) ? null : type;
-
-export const AGGREGATES: readonly Aggregate[] = [
-  { id: 'count-rows', name: 'count', argCount: 0, result: () => INT64, doc: 'the number of rows' },
-  {
-    id: 'count',
-    name: 'count',
-    argCount: 1,
-    result: () => INT64,
-    doc: 'the number of values that are not NULL',
-  },
-  { id: 'sum', name: 'sum', argCount: 1, result: sumType, doc: 'the sum; NULL without values' },
-  {
-    id: 'min',
-    name: 'min',
-    argCount: 1,
-    result: ordered,
-    doc: 'the smallest value; NULL without values',
-  },
-  {
-    id: 'max',
-    name: 'max',
-    argCount: 1,
-    result: ordered,
-    doc: 'the largest value; NULL without values',
-  },
-  { id: 'avg', name: 'avg', argCount: 1, result: meanType, doc: 'the mean; NULL without values' },
-];
-
-const ALIASES: Readonly<Record<string, string>> = { mean: 'avg' };
-
-/** Aggregates that users may know and that are not there yet. */
-const LATER: readonly string[] = [
-  'array_agg',
-  'string_agg',
-  'stddev',
-  'stddev_pop',
-  'stddev_samp',
-  'var',
-  'var_pop',
-  'var_samp',
-  'variance',
-  'median',
-  'approx_distinct',
-  'approx_median',
-  'approx_percentile_cont',
-  'first_value',
-  'last_value',
-  'bool_and',
-  'bool_or',
-  'bit_and',
-  'bit_or',
-  'bit_xor',
-  'corr',
-  'covar_pop',
-  'covar_samp',
-];
+export { AGGREGATES };
+export { makeAccumulator } from './aggregates/make.ts';
 
 const canonicalName = (name: string): string => {
   const lower = name.toLowerCase();
-  return ALIASES[lower] ?? lower;
+  return AGGREGATE_ALIASES[lower] ?? lower;
 };
 
-export const isAggregateName = (name: string): boolean => {
+const NAMES: ReadonlySet<string> = new Set(AGGREGATES.map(({ name }) => name));
+const BY_ID: ReadonlyMap<string, Aggregate> = new Map(AGGREGATES.map((each) => [each.id, each]));
+
+export const isAggregateName = (name: string): boolean => NAMES.has(canonicalName(name));
+
+export const aggregateNames = (): string[] => [...NAMES, ...Object.keys(AGGREGATE_ALIASES)].sort();
+
+export const aggregateById = (id: string): Aggregate | undefined => BY_ID.get(id);
+
+/** The record of a name that takes this many arguments, constants among them. */
+export const aggregateOf = (name: string, count: number): Aggregate | undefined => {
   const canonical = canonicalName(name);
-  return LATER.includes(canonical) || AGGREGATES.some((aggregate) => aggregate.name === canonical);
+  return AGGREGATES.find(({ name: own, values, constants = [] }) => {
+    const needed = constants.filter(({ fallback }) => fallback === undefined).length;
+    return own === canonical && count >= values + needed && count <= values + constants.length;
+  });
 };
 
-export const aggregateNames = (): string[] =>
-  [...new Set(AGGREGATES.map(({ name }) => name)), ...Object.keys(ALIASES)].sort();
+export type ResolvedAggregate = ResolvedFunction & { aggregate: Aggregate };
 
 /**
  * The aggregate a call means; count(*) has no argument types.
  *
- * @param untyped  per argument: whether it is a NULL or text literal
+ * @param types  of all arguments, constants at the end; `coerced` is for the values only
  */
 export function resolveAggregate(
   name: string,
   types: readonly SqlType[],
-  distinct: boolean,
-): ResolvedFunction | ResolveError {
+  _distinct: boolean,
+): ResolvedAggregate | ResolveError {
   const canonical = canonicalName(name);
-  if (LATER.includes(canonical)) {
-    return {
-      error: 'UNSUPPORTED',
-      message: `the aggregate ${canonical} is not supported yet`,
-      candidates: aggregateNames(),
-    };
-  }
   const named = AGGREGATES.filter((aggregate) => aggregate.name === canonical);
   if (named.length === 0) {
     const candidates = nearestNames(name, aggregateNames());
     return { error: 'UNKNOWN_FUNCTION', message: `there is no aggregate ${name}`, candidates };
   }
-  const found = named.find((aggregate) => aggregate.argCount === types.length);
-  const type = found?.result(types[0]);
-  if (found === undefined || type === null || type === undefined) {
+  const aggregate = aggregateOf(name, types.length);
+  const values = types.slice(0, aggregate?.values ?? 0);
+  const found = aggregate?.result(values) ?? null;
+  if (aggregate === undefined || found === null) {
     const given = types.map(typeName).join(', ');
+    const forms = named.map(({ call }) => call).join(' or ');
     const hint =
-      found === undefined
-        ? `${canonical} takes one argument.`
-        : `${canonical} does not work on ${given}; a CAST may help.`;
+      aggregate === undefined
+        ? `It is called as ${forms}.`
+        : `${canonical} does not work on ${values.map(typeName).join(', ')}; a CAST may help.`;
     return {
       error: 'TYPE_ERROR',
       message: `${canonical}(${given}) is not defined`,
@@ -155,37 +67,5 @@ export function resolveAggregate(
       candidates: [],
     };
   }
-  // The smallest and the largest value are the same with and without duplicates.
-  if (distinct && canonical !== 'min' && canonical !== 'max') {
-    return {
-      error: 'UNSUPPORTED',
-      message: `${canonical}(DISTINCT …) is not supported yet`,
-      hint: 'Group by the value in a subquery first.',
-      candidates: [],
-    };
-  }
-  // Totals of BIGINT UNSIGNED are kept as those of DECIMAL.
-  const sums = canonical === 'sum' || canonical === 'avg';
-  const coerced = sums && types[0]?.tag === 'uint64' ? [decimalType(20, 0)] : types;
-  return { fn: found.id, coerced, type };
-}
-
-/**
- * An empty accumulator without groups. The caller evaluates arguments and the filter, and gives rows
- * that the filter rejects a negative group.
- */
-export function makeAccumulator(call: AggregateCall): Accumulator {
-  const { fn, label } = call;
-  if (call.distinct && fn !== 'min' && fn !== 'max')
-    throw new EngineError('UNSUPPORTED', `DISTINCT in ${label} is not supported yet`);
-  if (fn === 'count' || fn === 'count-rows') return new CountAccumulator();
-  const input = must(call.args[0], 'the argument of an aggregate').type;
-  if (fn === 'min' || fn === 'max') {
-    if (layoutOf(input) === 'text') return new TextExtremeAccumulator(input, fn === 'max');
-    if (layoutOf(input) === 'float64') return new FloatExtremeAccumulator(input, fn === 'max');
-    return new WordExtremeAccumulator(input, fn === 'max');
-  }
-  assert(fn === 'sum' || fn === 'avg', `an aggregate with the id ${fn}`);
-  if (layoutOf(input) === 'float64') return new FloatSumAccumulator(fn);
-  return new ExactSumAccumulator({ label, kind: fn, input, result: call.type });
+  return { fn: aggregate.id, coerced: found.coerced, type: found.type, aggregate };
 }

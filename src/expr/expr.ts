@@ -27,10 +27,22 @@ export type Expr =
   /** The row's event time. */
   | { tag: 'row-time'; type: SqlType };
 
+/** How rows are ordered by one key; NULLs come first or last as such, whatever the direction. */
+export type SortOrder = { descending: boolean; nullsFirst: boolean };
+
 /** One aggregate of a GROUP BY; `fn` is an id of the aggregate registry. */
 export type AggregateCall = {
   fn: string;
+  /** Values, then the keys of `order`. */
   args: readonly Expr[];
+  /** Constant arguments: the fraction of a percentile, the separator of string_agg. */
+  params?: readonly LiteralValue[];
+  /** In which order it takes its rows, by the last `order.length` arguments; missing: any. */
+  order?: readonly SortOrder[];
+  /** Leaves NULL values out, where the function would count them. */
+  ignoreNulls?: true;
+  /** Its input takes rows back. */
+  retracts?: true;
   distinct: boolean;
   filter: Expr | null;
   type: SqlType;

@@ -8,6 +8,7 @@ import { assert, must } from '../base/assert.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { SqlType } from '../batch/types.ts';
 import { SCALAR_TAGS, isNested, sameType, typeName } from '../batch/types.ts';
+import { AGGREGATES, AGGREGATE_ALIASES } from './aggregates/declared.ts';
 import { commonTypeOf, matchPattern } from './coercion.ts';
 import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
 import { ARITHMETIC } from './functions/arithmetic.ts';
@@ -81,6 +82,9 @@ const ALIASES: Readonly<Record<string, string>> = {
   nvl: 'coalesce',
 };
 
+/** A mistyped aggregate looks like an unknown function. */
+const AGGREGATE_NAMES = [...AGGREGATES.map(({ name }) => name), ...Object.keys(AGGREGATE_ALIASES)];
+
 const BY_ID = new Map<string, ScalarFunction>();
 const BY_NAME = new Map<string, ScalarFunction[]>();
 for (const fn of SCALAR_FUNCTIONS) {
@@ -134,7 +138,7 @@ export function resolveFunction(
   const canonical = canonicalName(name);
   const overloads = BY_NAME.get(canonical);
   if (overloads === undefined) {
-    const candidates = nearestNames(name, functionNames());
+    const candidates = nearestNames(name, [...functionNames(), ...AGGREGATE_NAMES]);
     const hint = candidates[0] === undefined ? {} : { hint: `Did you mean ${candidates[0]}?` };
     return {
       error: 'UNKNOWN_FUNCTION',

@@ -8,14 +8,13 @@ import {
   sameType,
   typeName,
 } from '../batch/types.ts';
-import { makeAccumulator, resolveAggregate } from '../expr/aggregate-registry.ts';
+import { makeAccumulator } from '../expr/aggregate-registry.ts';
 import { canCast, castHint } from '../expr/cast.ts';
 import { commonTypeOf } from '../expr/coercion.ts';
 import { foldConstants } from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { printExpr } from '../expr/print.ts';
 import { type ResolveError, functionById, resolveFunction } from '../expr/registry.ts';
-import type { CallExpression } from '../sql/ast-expression.ts';
 import { isUntyped } from './literals.ts';
 
 export type CallError = {
@@ -77,7 +76,7 @@ function withUnsignedLiterals(name: string, args: readonly Expr[]): readonly Exp
   });
 }
 
-function castAll(
+export function castAll(
   args: readonly Expr[],
   types: readonly SqlType[],
 ): { tag: 'args'; args: Expr[] } | CallError {
@@ -96,7 +95,7 @@ function castAll(
   return { tag: 'args', args: done };
 }
 
-function refusal(name: string, error: ResolveError): CallError {
+export function refusal(name: string, error: ResolveError): CallError {
   const isWord = /^[a-z_]/i.test(name);
   const suggestion = error.error === 'UNKNOWN_FUNCTION' ? error.candidates[0] : undefined;
   const extras = {
@@ -149,50 +148,6 @@ export const sharedType = (exprs: readonly Expr[]): SqlType | null =>
 
 /** Constants computed; what would fail stays as it is and fails at the row that needs it. */
 export const foldExpr = (expr: Expr): Expr => foldConstants(expr);
-
-/**
- * The aggregate that a call means.
- *
- * @param columnNames  names of the input columns, for the label
- */
-export function resolveAggregateCall(
-  call: CallExpression,
-  args: readonly Expr[],
-  filter: Expr | null,
-  columnNames: readonly string[],
-): { tag: 'aggregate'; call: AggregateCall } | CallError {
-  const name = call.name.name;
-  if (call.args.length === 0 && !call.star) {
-    return {
-      tag: 'error',
-      code: 'TYPE_ERROR',
-      message: `${name}() needs an argument`,
-      extras: name === 'count' ? { hint: 'count(*) counts rows', suggestion: 'count(*)' } : {},
-    };
-  }
-  const resolved = resolveAggregate(
-    name,
-    args.map((arg) => arg.type),
-    call.distinct,
-  );
-  if ('error' in resolved) return refusal(name, resolved);
-  const cast = castAll(args, resolved.coerced);
-  if (cast.tag === 'error') return cast;
-  const inner = call.star ? '*' : args.map((arg) => printExpr(arg, columnNames)).join(', ');
-  const where = filter === null ? '' : ` FILTER (WHERE ${printExpr(filter, columnNames)})`;
-  const label = `${name}(${call.distinct ? 'DISTINCT ' : ''}${inner})${where}`;
-  return {
-    tag: 'aggregate',
-    call: {
-      fn: resolved.fn,
-      args: cast.args,
-      distinct: call.distinct,
-      filter,
-      type: resolved.type,
-      label,
-    },
-  };
-}
 
 /** Whether an aggregate can take rows back. */
 export const isInvertible = (call: AggregateCall): boolean => makeAccumulator(call).invertible;

@@ -16,9 +16,10 @@ import { type ExpressionContext, POISON } from './expression-context.ts';
 import { bindWindow, isWindowEnd, sameWindow } from './bind-window.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { canonical, columnsOf } from './expressions.ts';
-import { isInvertible, resolveAggregateCall } from './functions.ts';
+import { mayGiveNull, neverGivesNull, resolveAggregateCall, sortOrder } from './aggregate-calls.ts';
+import { isInvertible } from './functions.ts';
 import type { PlanNode, Window } from './logical.ts';
-import { makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
+import { type Grouped, makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type Scope, quoteName } from './scope.ts';
 
@@ -75,14 +76,20 @@ function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): v
   }
 }
 
+/** Over an updating result every aggregate must be able to forget a row. */
+const forgetful = (grouped: Grouped): Grouped => ({
+  ...grouped,
+  aggregates: grouped.aggregates.map((call) =>
+    isInvertible(call) ? call : { ...call, retracts: true },
+  ),
+});
+
 export class Grouping {
   readonly #context: ExpressionContext;
   readonly #scope: Scope;
   readonly #diagnostics: Diagnostics;
   readonly #keys: Key[] = [];
   readonly #aggregates: AggregateCall[] = [];
-  /** Where each aggregate is written first. */
-  readonly #places: Span[] = [];
   /** Canonical text of an aggregate → its position. */
   readonly #known = new Map<string, number>();
   #window: Window | null = null;
@@ -181,7 +188,6 @@ export class Grouping {
     const { label: _, ...meaning } = bound;
     const text = canonical(meaning);
     const known = this.#known.get(text) ?? this.#aggregates.push(bound) - 1;
-    this.#places[known] ??= call.span;
     this.#known.set(text, known);
     return { tag: 'column', index: this.#standIn + 1 + known, type: bound.type };
   }
@@ -199,18 +205,11 @@ export class Grouping {
       type: call.type,
       nullable: this.#mayBeNull(call, input.schema),
     }));
-    if (this.#window === null) {
-      return input.updating && this.#refusesRetractions()
-        ? null
-        : makeUpdatingAggregate(input, grouped, fields);
-    }
-    if (
-      input.updating &&
-      (this.#refusesWindow(input, this.#window, source) || this.#refusesRetractions())
-    )
-      return null;
+    const kept = input.updating ? forgetful(grouped) : grouped;
+    if (this.#window === null) return makeUpdatingAggregate(input, kept, fields);
+    if (input.updating && this.#refusesWindow(input, this.#window, source)) return null;
     if (this.#windowColumn === null) warnOfArrival(input, source.span, this.#diagnostics);
-    return makeWindowAggregate(input, this.#window, this.#windowColumn, grouped, fields);
+    return makeWindowAggregate(input, this.#window, this.#windowColumn, kept, fields);
   }
 
   /** Expression over the input and the stand-ins → over the grouped rows. */
@@ -266,24 +265,6 @@ export class Grouping {
     return true;
   }
 
-  /** Over an updating result only aggregates that can forget a row are right. */
-  #refusesRetractions(): boolean {
-    const at = this.#aggregates.findIndex((call) => !isInvertible(call));
-    const [refused, place] = [this.#aggregates[at], this.#places[at]];
-    if (refused === undefined || place === undefined) return false;
-    this.#diagnostics.error(
-      'UNSUPPORTED',
-      `${refused.label} can not be computed over an updating result yet`,
-      place,
-      {
-        detail:
-          'Rows of an updating result are taken back, and the next smallest or largest value is not known by then.',
-        hint: 'aggregate the table itself, or count, sum or average the updating result',
-      },
-    );
-    return true;
-  }
-
   /** Beyond every column of the input. */
   get #standIn(): number {
     return STAND_IN;
@@ -324,16 +305,6 @@ export class Grouping {
 
   #bindAggregate(call: CallExpression): AggregateCall | null {
     const diagnostics = this.#diagnostics;
-    const refused = call.orderBy[0] ?? call.withinGroup[0];
-    if (refused !== undefined || call.nullTreatment !== null) {
-      diagnostics.error(
-        'UNSUPPORTED',
-        'ORDER BY and null treatment inside an aggregate are not supported yet',
-        refused?.span ?? call.span,
-        { hint: 'leave them out' },
-      );
-      return null;
-    }
     const named = call.args.find((arg) => arg.name !== null);
     if (named !== undefined) {
       diagnostics.error(
@@ -353,8 +324,17 @@ export class Grouping {
     });
     const args = call.args.map((arg) => binder.bind(arg.value));
     const filter = call.filter === null ? null : binder.bindCondition(call.filter);
-    if (args.includes(POISON) || filter === POISON) return null;
-    const resolution = resolveAggregateCall(call, args, filter, namesByIndex(this.#scope));
+    const keys = [...call.orderBy, ...call.withinGroup].map((item) => ({
+      expr: binder.bind(item.expression),
+      order: sortOrder(item),
+    }));
+    if (args.includes(POISON) || filter === POISON || keys.some(({ expr }) => expr === POISON))
+      return null;
+    const resolution = resolveAggregateCall(
+      call,
+      { args, filter, keys, rowTime: this.#context.rowTime },
+      namesByIndex(this.#scope),
+    );
     if (resolution.tag === 'aggregate') return resolution.call;
     diagnostics.error(resolution.code, resolution.message, call.span, resolution.extras);
     return null;
@@ -362,7 +342,8 @@ export class Grouping {
 
   /** A group of a window has a row; a group without key, and a filtered aggregate, may have none. */
   #mayBeNull(call: AggregateCall, schema: Schema): boolean {
-    if (call.fn.startsWith('count')) return false;
+    if (neverGivesNull(call)) return false;
+    if (mayGiveNull(call)) return true;
     const grouped = this.#window !== null || this.#keys.length > 0;
     return !grouped || call.filter !== null || call.args.some((arg) => isNullable(arg, schema));
   }

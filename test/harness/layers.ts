@@ -45,7 +45,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'expr',
-    imports: ['base', 'batch', 'kernels'],
+    imports: ['base', 'batch', 'kernels', 'state'],
     packages: ['re2js'],
     purpose: 'typed expressions and aggregates, compiled to column closures',
   },

@@ -12,7 +12,6 @@ SELECT (SELECT 1 FROM u) AS one FROM t;
 SELECT a FROM t EXCEPT SELECT a FROM u;
 SELECT 1 AS one;
 VALUES (1);
-SELECT count(DISTINCT a), array_agg(a), string_agg(b, ',' ORDER BY a) FROM t;
 SELECT ARRAY[a, 1] AS list, b[1], X'00' AS bytes FROM t;
 SELECT interval '1 month' AS m, b AT TIME ZONE 'UTC', DATE '2024-01-01' AS d FROM t;
 SELECT a FROM unnest(b) AS x;
