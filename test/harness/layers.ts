@@ -44,6 +44,11 @@ export const LAYERS: readonly Layer[] = [
     purpose: 'pipelines and jobs in D1',
   },
   {
+    folder: 'state',
+    imports: ['base', 'batch', 'kernels', 'lineage'],
+    purpose: 'keyed tables, table files, rescale',
+  },
+  {
     folder: 'expr',
     imports: ['base', 'batch', 'kernels', 'state'],
     packages: ['re2js'],
@@ -53,11 +58,6 @@ export const LAYERS: readonly Layer[] = [
     folder: 'formats',
     imports: ['base', 'batch', 'kernels'],
     purpose: 'bytes to batches and back',
-  },
-  {
-    folder: 'state',
-    imports: ['base', 'batch', 'kernels', 'lineage'],
-    purpose: 'keyed tables, table files, rescale',
   },
   {
     folder: 'plan',
