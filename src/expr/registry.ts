@@ -30,6 +30,7 @@ import { INTERVAL_ARITHMETIC } from './functions/interval-arithmetic.ts';
 import { TEXT_MORE } from './functions/text-more.ts';
 import { TEXT_FUNCTIONS } from './functions/text.ts';
 import { TIME } from './functions/time.ts';
+import { ZONES } from './functions/zones.ts';
 import { nearestNames } from './spelling.ts';
 
 export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
@@ -52,6 +53,7 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...TEXT_MORE,
   ...TIME,
   ...CALENDAR,
+  ...ZONES,
 ];
 
 /** Other names of the same function. */

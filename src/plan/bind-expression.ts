@@ -111,11 +111,7 @@ export class ExpressionBinder {
       case 'array':
         return this.#array(expression);
       case 'at_time_zone':
-        return this.#unsupported(
-          'AT TIME ZONE',
-          span,
-          'timestamps have no zone here; add or subtract an interval',
-        );
+        return this.#call('timezone', [expression.zone, expression.operand], span);
       case 'in_query':
       case 'exists':
       case 'subquery':
