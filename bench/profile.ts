@@ -1,22 +1,21 @@
 /**
- * Where the time of a job goes: `node bench/profile.ts JOB [ROWS]`. The hosts of `npm run bench` run in this process, with the
- * same decoder, operators and sinks, and V8's sampling profiler tells the share of each function's own time.
+ * Where the time of a job goes: `node bench/profile.ts JOB [ROWS]` runs it in workerd as `npm run bench` does, and V8's
+ * sampling profiler tells the share of each function's own time.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { Session } from 'node:inspector/promises';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { installKernels } from '../src/cli/kernels.ts';
 import { workDir } from '../src/cli/project.ts';
+import { processorNanos } from './child.ts';
 import { dataSet } from './data.ts';
 import { rowsRead } from './engines/engine.ts';
-import { specOf } from './engines/thalweg.ts';
+import { runOnce, specOf } from './engines/thalweg.ts';
 import { JOBS } from './jobs.ts';
-import { BenchHost, type Files } from './thalweg/host.ts';
+import { startWorkerd } from './thalweg/workerd.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WARM_UP_RUNS = 3;
 const RUNS = 5;
-const LINES = 30;
+const LINES = 35;
 const SAMPLE_MICROS = 200;
 
 type Profile = {
@@ -25,21 +24,34 @@ type Profile = {
   timeDeltas?: number[];
 };
 
-const readPart: Files['read'] = async (path, offset, length) => {
-  const file = openSync(join(data.directory, path), 'r');
-  const { size } = fstatSync(file);
-  const bytes = new Uint8Array(Math.max(0, Math.min(length, size - offset)));
-  readSync(file, bytes, 0, bytes.length, offset);
-  closeSync(file);
-  return { bytes, size };
-};
+/** Calls of the inspector's protocol, answered in any order. */
+async function inspector(url: string): Promise<<T>(method: string, params?: object) => Promise<T>> {
+  const socket = new WebSocket(url);
+  const waiting = new Map<number, (result: unknown) => void>();
+  let calls = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const { id, result } = JSON.parse(String(data)) as { id?: number; result?: unknown };
+    if (id !== undefined) waiting.get(id)?.(result);
+  });
+  await new Promise<void>((open, failed) => {
+    socket.addEventListener('open', () => open());
+    socket.addEventListener('error', () => failed(new Error(`no inspector at ${url}`)));
+  });
+  return async <T>(method: string, params: object = {}): Promise<T> => {
+    const id = ++calls;
+    return await new Promise<T>((answered) => {
+      waiting.set(id, (result) => answered(result as T));
+      socket.send(JSON.stringify({ id, method, params }));
+    });
+  };
+}
 
 function ownTimes({ nodes, samples = [], timeDeltas = [] }: Profile): Map<string, number> {
   const names = new Map(
-    nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
-      const file = url.replace(/^.*\/(?=(src|bench|node_modules)\/)/, '');
-      return [id, `${functionName || '(anonymous)'}  ${file}${file ? `:${lineNumber + 1}` : ''}`];
-    }),
+    nodes.map(({ id, callFrame: { functionName, lineNumber } }) => [
+      id,
+      `${functionName || '(anonymous)'}:${lineNumber + 1}`,
+    ]),
   );
   const times = new Map<string, number>();
   samples.forEach((id, at) => {
@@ -49,41 +61,36 @@ function ownTimes({ nodes, samples = [], timeDeltas = [] }: Profile): Map<string
   return times;
 }
 
-const [name = 'tumble', rowsText = '200000'] = process.argv.slice(2);
+const [name = 'tumble', rowsText = '200000', kind = ''] = process.argv.slice(2);
 const job = JOBS.find((candidate) => candidate.name === name);
 if (job === undefined) throw new Error(`there is no job ${name}`);
-await installKernels();
-const data = await dataSet(join(workDir(ROOT), 'bench'), Number(rowsText));
-const spec = specOf(job, false);
-
-async function run(): Promise<void> {
-  const host = new BenchHost(spec, 0, { read: readPart, write: null }, new Map());
-  host.meet([host]);
-  await host.deploy(null);
-  await host.drain();
-  host.stop();
+const work = join(workDir(ROOT), 'bench');
+mkdirSync(work, { recursive: true });
+const data = await dataSet(work, Number(rowsText));
+const out = join(work, `out-profile-${process.pid}`);
+const workerd = await startWorkerd(ROOT, work, data.directory, out, true);
+try {
+  const spec = specOf(job, false);
+  const options = { twins: kind === 'twins', keep: false };
+  for (let at = 0; at < WARM_UP_RUNS; at++) await runOnce(workerd, spec, options);
+  const call = await inspector(workerd.inspectorUrl ?? '');
+  await call('Profiler.enable');
+  await call('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
+  await call('Profiler.start');
+  const before = processorNanos(workerd.pid);
+  for (let at = 0; at < RUNS; at++) await runOnce(workerd, spec, options);
+  const seconds = (processorNanos(workerd.pid) - before) / 1e9;
+  const { profile } = await call<{ profile: Profile }>('Profiler.stop');
+  const times = [...ownTimes(profile)].toSorted((left, right) => right[1] - left[1]);
+  const rows = rowsRead(job, data.rows) * RUNS;
+  const rate = Math.round(rows / seconds).toLocaleString('en-US');
+  const lines = times.slice(0, LINES).map(([what, micros]) => {
+    const nanos = Math.round((micros * 1000) / rows);
+    return `${String(nanos).padStart(6)} ns a row  ${what}\n`;
+  });
+  process.stdout.write(`${name}: ${rate} rows for a second of the processor\n${lines.join('')}`);
+} finally {
+  await workerd.stop();
+  rmSync(out, { recursive: true });
 }
-
-for (let at = 0; at < WARM_UP_RUNS; at++) await run();
-const session = new Session();
-session.connect();
-await session.post('Profiler.enable');
-await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
-await session.post('Profiler.start');
-const began = process.cpuUsage();
-for (let at = 0; at < RUNS; at++) await run();
-const used = process.cpuUsage(began);
-const { profile } = await session.post('Profiler.stop');
-const times = [...ownTimes(profile as Profile)].toSorted((left, right) => right[1] - left[1]);
-const total = times.reduce((sum, [, micros]) => sum + micros, 0);
-const rows = rowsRead(job, data.rows) * RUNS;
-const seconds = (used.user + used.system) / 1e6;
-process.stdout.write(
-  `${name}: ${Math.round(rows / seconds).toLocaleString('en-US')} rows for a second of processor time\n`,
-);
-for (const [what, micros] of times.slice(0, LINES)) {
-  const nanos = Math.round((micros * 1000) / rows);
-  process.stdout.write(
-    `${((micros / total) * 100).toFixed(1).padStart(5)} %  ${String(nanos).padStart(5)} ns/row  ${what}\n`,
-  );
-}
+process.exit();

@@ -7,6 +7,8 @@ export class FileReader {
   readonly #path: string;
   #reader: ReadableStreamBYOBReader | null = null;
   #size = 0;
+  /** Memory of the part before the last one: nobody reads that any more when the next one is asked for. */
+  #free: ArrayBuffer | null = null;
   /** The last part, and where it begins in the file. */
   #last = new Uint8Array(0);
   #lastFrom = 0;
@@ -26,10 +28,12 @@ export class FileReader {
     }
     const again = this.#last.subarray(this.#last.length - Math.max(0, this.#last.length && held));
     const wanted = Math.min(length, this.#size - offset);
-    let bytes = new Uint8Array(Math.max(0, wanted));
+    const free = this.#free?.byteLength === length ? this.#free : new ArrayBuffer(length);
+    this.#free = this.#last.buffer;
+    let bytes = new Uint8Array(free, 0, Math.max(0, wanted));
     bytes.set(again);
     if (bytes.length > again.length && this.#reader !== null) {
-      const rest = new Uint8Array(bytes.buffer, again.length);
+      const rest = bytes.subarray(again.length);
       const { value } = await this.#reader.readAtLeast(rest.length, rest);
       const read = value?.length ?? 0;
       bytes = new Uint8Array(value?.buffer ?? new ArrayBuffer(0), 0, again.length + read);

@@ -13,6 +13,8 @@ import { spawnPinned } from '../child.ts';
 
 export type BenchWorkerd = {
   pid: number;
+  /** Where V8's inspector of the Worker listens; null unless asked for. */
+  inspectorUrl: string | null;
   ask<T>(path: string, body?: unknown): Promise<T>;
   /** `headMs`: until the head of the answer was there. */
   askInSteps<T>(path: string): Promise<{ headMs: number; value: T }>;
@@ -56,14 +58,21 @@ const bench :Workerd.Worker = (
   return { directory: bundle.directory, text };
 }
 
-/** The port that workerd says it listens on, on the pipe it was given for that. */
-async function portOf(child: ChildProcess, said: () => string): Promise<number> {
+type Ports = { http: number; inspector: number | null };
+
+/** The ports that workerd says it listens on, on the pipe it was given for that. */
+async function portsOf(child: ChildProcess, inspect: boolean, said: () => string): Promise<Ports> {
   return await new Promise((resolve, reject) => {
     let text = '';
     (child.stdio[3] as Readable).on('data', (bytes: Buffer) => {
       text += bytes.toString();
-      const match = /"event":"listen","socket":"http","port":(\d+)/.exec(text);
-      if (match !== null) resolve(Number(match[1]));
+      const http = /"event":"listen","socket":"http","port":(\d+)/.exec(text);
+      const inspector = /"event":"listen-inspector","port":(\d+)/.exec(text);
+      if (http !== null && (inspector !== null || !inspect))
+        resolve({
+          http: Number(http[1]),
+          inspector: inspector === null ? null : Number(inspector[1]),
+        });
     });
     child.once('error', reject);
     child.once('exit', (code) => reject(new Error(`workerd ended with ${code}: ${said()}`)));
@@ -76,22 +85,30 @@ export async function startWorkerd(
   work: string,
   data: string,
   out: string,
+  inspect = false,
 ): Promise<BenchWorkerd> {
   await mkdir(out, { recursive: true });
   const { directory, text } = await configText(root, work, data, out);
   const config = join(directory, `${basename(out)}.capnp`);
   await writeFile(config, text);
-  const child = spawnPinned(workerdProgram(), ['serve', '--control-fd=3', config], {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    cwd: directory,
-  });
+  const child = spawnPinned(
+    workerdProgram(),
+    ['serve', '--control-fd=3', ...(inspect ? ['--inspector-addr=127.0.0.1:0'] : []), config],
+    {
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      cwd: directory,
+    },
+  );
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const port = await portOf(child, () => said);
+  const ports = await portsOf(child, inspect, () => said);
   const request = async (path: string, body: unknown): Promise<Response> =>
-    await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body: JSON.stringify(body) });
+    await fetch(`http://127.0.0.1:${ports.http}${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+    });
   const parse = async <T>(response: Response): Promise<T> => {
     const answer = await response.text();
     if (!response.ok) throw new Error(`${answer}${said}`);
@@ -101,6 +118,7 @@ export async function startWorkerd(
   };
   return {
     pid: child.pid as number,
+    inspectorUrl: ports.inspector === null ? null : `ws://127.0.0.1:${ports.inspector}/bench`,
     ask: async <T>(path: string, body: unknown = {}): Promise<T> =>
       await parse<T>(await request(path, body)),
     askInSteps: async <T>(path: string) => {
