@@ -9,6 +9,7 @@ import type { SqlType } from '../src/batch/types.ts';
 import { readKernels } from '../src/cli/kernels.ts';
 import { JSON_FORMAT } from '../src/formats/format.ts';
 import { JsonDecoder } from '../src/formats/json-decoder.ts';
+import { JsonEncoder } from '../src/formats/json-encoder.ts';
 import { useKernels } from '../src/kernels/kernels.ts';
 
 const ROWS = 200_000;
@@ -77,6 +78,24 @@ function decodeJob(bytes: Uint8Array, names: readonly string[]): Job {
   };
 }
 
+/** Rows like those of q1: four whole numbers or times, then the texts. */
+function encodeJob(bytes: Uint8Array): Job {
+  const names = Object.keys(TYPES).filter((name) => name !== 'extra');
+  const schema = names.map((name) => ({ name, type: TYPES[name] as SqlType, nullable: true }));
+  const columns = schema.map((field) => ({ ...field, default: null }));
+  const decoder = new JsonDecoder(columns, JSON_FORMAT);
+  const { batch } = decoder.decode(bytes, 0, bytes.length, BATCH_ROWS);
+  const encoder = new JsonEncoder(schema, JSON_FORMAT);
+  return {
+    name: 'encode 6 columns',
+    run: () => {
+      let rows = 0;
+      for (; rows < ROWS; rows += batch.rows) encoder.encode(batch);
+      return rows;
+    },
+  };
+}
+
 let usesKernels = false;
 
 function measure(job: Job): void {
@@ -105,6 +124,7 @@ const wanted = process.argv.slice(2);
 for (const job of [
   decodeJob(bytes, ['auction', 'price', 'dateTime']),
   decodeJob(bytes, Object.keys(TYPES)),
+  encodeJob(bytes),
 ]) {
   if (wanted.length === 0 || wanted.some((part) => job.name.includes(part))) measure(job);
 }

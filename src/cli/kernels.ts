@@ -7,11 +7,13 @@ import type { KernelModules } from '../kernels/kernels.ts';
 /** Node compiles modules at run time; the types are those of Workers, which do not. */
 const Module = WebAssembly.Module as unknown as new (bytes: Uint8Array) => WebAssembly.Module;
 
+export const compiledKernel = (wasm: Uint8Array): WebAssembly.Module => new Module(wasm);
+
 export function readKernels(): KernelModules {
   return Object.fromEntries(
     KERNEL_NAMES.map((name) => [
       name,
-      new Module(readFileSync(join(import.meta.dirname, `../kernels/${name}.wasm`))),
+      compiledKernel(readFileSync(join(import.meta.dirname, `../kernels/${name}.wasm`))),
     ]),
   ) as KernelModules;
 }

@@ -5,6 +5,8 @@
  * themselves, timestamps are ISO text unless the format declares a unit: without zone, TIMESTAMPTZ
  * with `Z`. Dates, times and intervals are text, BYTEA is base64, JSON is written as the value it is.
  * NaN and the infinities, which JSON does not have, become null and are counted in `nonFinite`.
+ *
+ * Rows are written by a kernel where there is one (`json-writer.ts`), to the same bytes; changes are written here.
  */
 import { unreachable } from '../base/assert.ts';
 import { base64Size, writeBase64 } from '../batch/bytes-text.ts';
@@ -27,9 +29,14 @@ import type { Field, Schema, SqlType } from '../batch/types.ts';
 import { bigintOfPair } from '../batch/words.ts';
 import { ByteWriter } from './byte-writer.ts';
 import type { FormatSpec, TimestampFormat } from './format.ts';
+import { isWritten, writeRows } from './json-writer.ts';
+import type { Rendered } from './json-writer.ts';
 
 /** The longest text of any value but text: a decimal in quotes. */
 const VALUE_BYTES_MAX = 48;
+
+/** Rows from which on the kernel is worth its setting up. */
+const KERNEL_ROWS_MIN = 32;
 
 const encoder = new TextEncoder();
 const ascii = (text: string): Uint8Array => encoder.encode(text);
@@ -93,7 +100,11 @@ export class JsonEncoder {
   /** Bytes of a row, for the size of the next buffer. */
   #rowBytes = 64;
 
-  constructor(schema: Schema, spec: FormatSpec) {
+  readonly #kernelRowsMin: number;
+
+  /** @param kernelRowsMin  rows of a batch from which on the kernel is asked */
+  constructor(schema: Schema, spec: FormatSpec, kernelRowsMin = KERNEL_ROWS_MIN) {
+    this.#kernelRowsMin = kernelRowsMin;
     this.#keys = schema.map(keyOf);
     this.#quotedDecimals = spec.decimalEncoding === 'string';
     this.#unit = spec.timestampFormat === 'rfc3339' ? null : spec.timestampFormat;
@@ -101,6 +112,12 @@ export class JsonEncoder {
 
   /** The rows as NDJSON, each with its LF. */
   encode(batch: RecordBatch): Uint8Array {
+    if (batch.rows >= this.#kernelRowsMin && this.#keys.length > 0) {
+      const { nonFinite } = this;
+      const written = this.#writeByKernel(batch);
+      if (written !== null) return written;
+      this.nonFinite = nonFinite;
+    }
     this.#start(batch.rows);
     const { columns } = batch;
     for (let row = 0; row < batch.rows; row++) {
@@ -108,6 +125,30 @@ export class JsonEncoder {
       this.#writer.putByte(10);
     }
     return this.#finish(batch.rows);
+  }
+
+  #writeByKernel(batch: RecordBatch): Uint8Array | null {
+    const columns = this.#keys.map((key, index) => {
+      const column = batch.columns[index] as Column;
+      const inUnits =
+        column.tag === 'timestamp' && this.#unit !== null && this.#unit !== 'unix_micros';
+      const rendered = isWritten(column) && !inUnits ? null : this.#render(key, column, batch.rows);
+      return { key: key.bytes, column, rendered, quoted: this.#quotedDecimals };
+    });
+    return writeRows(columns, batch.rows, this.#unit === 'unix_micros');
+  }
+
+  /** The values of one column, one after another. */
+  #render(key: Key, column: Column, rows: number): Rendered {
+    const writer = new ByteWriter(rows * VALUE_BYTES_MAX);
+    this.#writer = writer;
+    const offsets = new Int32Array(rows + 1);
+    for (let row = 0; row < rows; row++) {
+      writer.reserve(VALUE_BYTES_MAX);
+      this.#putValue(key, column, row);
+      offsets[row + 1] = writer.length;
+    }
+    return { offsets, bytes: writer.finish() };
   }
 
   /**

@@ -1,5 +1,6 @@
 /** The kernels as the Worker has them: modules that workerd compiled when it loaded the bundle. */
 import json from '../kernels/json.wasm';
+import jsonWriter from '../kernels/json-writer.wasm';
 import { useKernels } from '../kernels/kernels.ts';
 
-export const installKernels = (): void => useKernels({ json });
+export const installKernels = (): void => useKernels({ json, 'json-writer': jsonWriter });

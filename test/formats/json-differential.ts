@@ -101,15 +101,18 @@ const literalOf = (type: SqlType): number | string | boolean =>
   type.tag === 'boolean' ? true : type.tag === 'text' ? 'a default text' : 7;
 
 function steadyColumns(prng: Prng): DecodeColumn[] {
+  // Names that begin alike put what tells them apart at any byte of a vector, or behind the first one.
+  const prefix = prng.chance(0.4)
+    ? 'a_name_that_begins_like_others'.slice(0, prng.pick([13, prng.below(30)]))
+    : 'c';
   return Array.from({ length: 1 + prng.below(9) }, (_, index): DecodeColumn => {
     const precision = 1 + prng.below(prng.chance(0.7) ? 19 : 38);
     const type = prng.chance(0.2)
       ? decimalType(precision, prng.below(precision + 1))
       : prng.pick(STEADY_TYPES);
-    const long = prng.chance(0.1) ? '_and_a_long_name_behind_it'.repeat(1 + prng.below(3)) : '';
     const hasDefault = prng.chance(0.1) && type.tag !== 'decimal';
     return {
-      name: `c${index}${long}`,
+      name: `${prefix}${index}`,
       type,
       nullable: prng.chance(0.7),
       default: hasDefault ? literalOf(type) : null,
@@ -312,7 +315,7 @@ function steadyLines(prng: Prng, columns: readonly DecodeColumn[], count: number
   const gap = prng.pick(['', '', '', ' ', '\t']);
   const loose = prng.chance(0.1);
   const missing = prng.pick([0, 0, 0.05, 0.3]);
-  const strangers = prng.pick([0, 0, 0, 1, 3, prng.chance(0.05) ? 150 : 2]);
+  const strangers = prng.pick([0, 0, 0, 1, 3, prng.chance(0.1) ? 66 + prng.below(90) : 2]);
   const accidents = prng.pick([0, 0, 0.02, 0.1]);
   const shuffled = prng.chance(0.2);
   const parts: string[] = [];
@@ -328,6 +331,9 @@ function steadyLines(prng: Prng, columns: readonly DecodeColumn[], count: number
       loose && prng.chance(0.1) ? prng.pick([' ', '\t', '\r', '  ']) : '';
     const body = fields.map(([name, value]) => `"${name}":${gap}${space()}${value}${space()}`);
     let line = `${space()}{${body.join(`,${gap}`)}}${space()}`;
+    // Where a row and its fields begin, another sign that a key may follow.
+    if (prng.chance(accidents)) line = line.replace('{', ',');
+    if (prng.chance(accidents)) line = line.replace(/,(?="[^"]*":)/, '{');
     if (prng.chance(accidents)) {
       const at = prng.below(line.length);
       const other = prng.pick(['', '"', ',', '}', '{', ':', '\\', '0', '-', 'é', ' ', '\n', 'x']);
@@ -348,7 +354,7 @@ const EDGES = [
   0xee, 0xef, 0xf0, 0xf1, 0xf3, 0xf4, 0xf5, 0xff,
 ];
 
-function utf8Sequences(): number[][] {
+export function utf8Sequences(): number[][] {
   const sequences: number[][] = [];
   for (let first = 128; first < 256; first++)
     for (let second = 128; second < 256; second++) sequences.push([first, second]);
@@ -382,4 +388,141 @@ export function utf8Case(lane: number): Case {
     cuts: [bytes.length],
     rowsMax: 8192,
   };
+}
+
+/** Values of each type whose neighbours, one character away, are tried as well. */
+const BASES: readonly [SqlType, Partial<FormatSpec>, readonly string[]][] = [
+  [
+    TEXT,
+    {},
+    [
+      '"abc\\n\\"\\\\\\/d"',
+      '"\\u00e9\\u20Ac"',
+      '"0123456789abcd\\ud83d\\ude00"',
+      '"\\ude80"',
+      '"\\udc00\\udc00"',
+      '"é€😀0123456789é"',
+      '"0123456789abcde"',
+      'null',
+    ],
+  ],
+  [
+    INT64,
+    {},
+    [
+      '12345678',
+      '-1234567',
+      '123456789',
+      '9223372036854775807',
+      '-9223372036854775808',
+      '18446744073709551615',
+      '1000000000000000000',
+      'null',
+    ],
+  ],
+  [INT32, {}, ['2147483647', '-2147483648', '12345678', '0', '-0']],
+  [
+    FLOAT64,
+    {},
+    [
+      '12.5',
+      '-0.125',
+      '1e22',
+      '1.5E-22',
+      '9007199254740993',
+      '0.1e+3',
+      '-0',
+      '123456789012345678e-9',
+    ],
+  ],
+  [decimalType(5, 2), {}, ['999.99', '-1000.00', '"12.5"', '100000', '0.125', '-"1"']],
+  [decimalType(18, 4), {}, ['12345678901234.5678', '-99999999999999.9999', '1e3']],
+  [decimalType(38, 19), {}, ['0.1', '-12345', '0.1234567890123456789']],
+  [BOOLEAN, {}, ['true', 'false', 'null']],
+  [
+    TIMESTAMP,
+    {},
+    [
+      '"2023-11-14T22:13:20.123456789Z"',
+      '"1900-02-28 23:59:59.5+02:30"',
+      '"2000-02-29t00:00:00-0800"',
+      '"2024-03-01T00:00:00+23"',
+      '"2024-03-01T00:00:60"',
+      '"2024-03-01T00:60:00"',
+      '"2024-03-01T24:00:00"',
+      '"0000-01-01T00:00:00"',
+      '"9999-12-31T23:59:59.999999"',
+      '1700000000',
+    ],
+  ],
+  [
+    TIMESTAMP,
+    { timestampFormat: 'unix_millis' },
+    ['1700000000123', '-1', '9223372036854776', '1.5'],
+  ],
+  [TIMESTAMP, { timestampFormat: 'unix_nanos' }, ['-1700000000000000001', '999', '-1000']],
+];
+
+/** Values that no column wants. */
+const SKIPPED = [
+  '[1, -2.5e+3,{"a":[],"b" : {}}]',
+  '{"k\\u00e9y":[true,false,null], "é":"\\ud83d\\ude00"}',
+  '-0.5E-7',
+];
+
+const NEIGHBOURS = [...'"\\{}[],: 019-+.eEZTtfnuxd', '\u0001', '\t', '\n', 'é'];
+
+/** The text, and every text that differs from it in one character or lacks one. */
+function neighbours(text: string): string[] {
+  const found = [text];
+  for (let at = 0; at < text.length; at++) {
+    const head = text.slice(0, at);
+    const tail = text.slice(at + 1);
+    found.push(head + tail, ...NEIGHBOURS.map((other) => head + other + tail));
+    found.push(
+      ...NEIGHBOURS.filter((_, index) => index % 3 === at % 3).map(
+        (other) => head + other + text.slice(at),
+      ),
+    );
+  }
+  return found;
+}
+
+function caseOf(type: SqlType, spec: Partial<FormatSpec>, lines: readonly string[]): Case {
+  const bytes = encoder.encode(`${lines.join('\n')}\n`);
+  return {
+    columns: [{ name: 'x', type, nullable: true, default: null }],
+    spec: { ...JSON_FORMAT, ...spec },
+    options: {},
+    bytes,
+    cuts: [bytes.length],
+    rowsMax: 8192,
+  };
+}
+
+/** Rows one character away from sound ones, and rows for bounds that chance would not meet. */
+export function neighbourCases(): Case[] {
+  const values = BASES.map(([type, spec, bases]) =>
+    caseOf(
+      type,
+      spec,
+      bases.flatMap((base) => neighbours(base).map((value) => `{"x":${value}}`)),
+    ),
+  );
+  const skipped = SKIPPED.flatMap((base) =>
+    neighbours(base).map((value) => `{"y":${value},"x":1}`),
+  );
+  const frames = neighbours('{"x": 1 , "y" :2 }\r');
+  const many = [60, 64, 65, 100].map(
+    (count) => `{${Array.from({ length: count }, (_, index) => `"s${index}":1`).join()},"x":0.5e3}`,
+  );
+  const deep = [63, 64, 65, 512, 513].map(
+    (depth) => `{"y":${'['.repeat(depth)}${']'.repeat(depth)},"x":2}`,
+  );
+  const long = '{"x":3.25,"y":"'.concat('z'.repeat(200_000), '"}');
+  return [
+    ...values,
+    caseOf(INT64, {}, [...skipped, ...frames]),
+    caseOf(FLOAT64, {}, [...many, ...many, ...deep, long, ...many, '{"x":1.25e-3}']),
+  ];
 }

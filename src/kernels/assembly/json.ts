@@ -6,7 +6,7 @@
  * words an error or learns a key: tokens come from the caller as well (src/formats/json-keys.ts says what a token is).
  *
  * Memory: the caller lays out fields, tokens, columns and input (src/formats/json-scanner.ts) and leaves room for a vector
- * before and behind each. Slots of a row that is not accepted are simply written again; only `present` is put right.
+ * before and behind each. Slots of a row that is not accepted are simply written again; `present` is put right by whoever goes on.
  *
  * Invariants: the input ends with LF, so that every loop over a row ends; bytes of the input that lie behind the last LF
  * are not looked at but within a vector.
@@ -272,7 +272,7 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
     }
     const lineEnd = load<u8>(start) == 0x7b ? readRow(start, row) : 0;
     if (lineEnd == 0) {
-      clearNulls(row);
+      // What was noted as NULL, the complete decoder notes again or takes back.
       status = SLOW;
       break;
     }

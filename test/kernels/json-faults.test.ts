@@ -1,0 +1,204 @@
+/**
+ * Faults planted in the sources of the kernel `json`, one at a time: each must make kernel and twin differ on the inputs of
+ * test/formats/json-kernel.test.ts. A fault that goes unseen means that a fast path is not tested.
+ */
+import { afterAll, expect, test } from 'vitest';
+import { compileKernel } from '../../scripts/kernels.ts';
+import { Prng } from '../../src/base/prng.ts';
+import { compiledKernel, readKernels } from '../../src/cli/kernels.ts';
+import { useKernels } from '../../src/kernels/kernels.ts';
+import {
+  firstDifference,
+  hostileCase,
+  neighbourCases,
+  utf8Case,
+} from '../formats/json-differential.ts';
+import type { Case } from '../formats/json-differential.ts';
+
+type Fault = { file: string; is: string; becomes: string };
+
+const fault = (file: string, is: string, becomes: string): Fault => ({ file, is, becomes });
+
+const FAULTS: readonly Fault[] = [
+  // Rows.
+  fault('json', 'if (load<u32>(field, STAMP) == stamp) return 0;', ''),
+  fault('json', 'if (seen < fieldCount && !fillMissing(row)) return 0;', ''),
+  fault('json', 'if (load<u32>(field, MISSING) == 0) return false;', ''),
+  fault(
+    'json',
+    'if (load<u32>(field, STAMP) != serial) {',
+    'if (load<u32>(field, STAMP) + 1 < serial) {',
+  ),
+  fault('json', 'return load<u32>(token, LENGTH) <= 16 || matchesRest(p, token);', 'return true;'),
+  fault('json', '(<u32>equal & mask) != mask', '(<u32>equal & mask & 0x7fff) != (mask & 0x7fff)'),
+  fault(
+    'json',
+    'if (load<u8>(p) <= 32) p = skipSpace(p);',
+    'if (load<u8>(p) <= 34) p = skipSpace(p) + 1;',
+  ),
+  fault(
+    'json',
+    'const lineEnd = load<u8>(start) == 0x7b ? readRow(start, row) : 0;',
+    'const lineEnd = readRow(start, row);',
+  ),
+  fault('json', 'if (next != 0x2c && next != 0x7d) return 0;', 'if (next == 10) return 0;'),
+  fault('json', 'if (load<u8>(p) != 10) return 0;', ''),
+  fault('json', 'if (seenHigh() && !validUtf8(start, objectEnd)) return 0;', ''),
+  fault(
+    'json',
+    'if (present != 0) store<u8>(present + row, 1);',
+    'if (present != 0) store<u8>(present, 1);',
+  ),
+  fault(
+    'json',
+    'if (field == 1 || strangers == UNKNOWN_MAX) return 0;',
+    'if (strangers == UNKNOWN_MAX) return 0;',
+  ),
+  fault('json', 'countUnknown(unknownCount);', ''),
+  fault('json', 'objectEnd = p;', 'objectEnd = p + 1;'),
+  fault('json', 'if (row == rowMax) {', 'if (row > rowMax) {'),
+  // Strings.
+  fault('json-strings', 'i8x16.splat(31)', 'i8x16.splat(30)'),
+  fault('json-strings', 'i8x16.eq(block, i8x16.splat(92))', 'i8x16.eq(block, i8x16.splat(124))'),
+  fault('json-strings', 'to += plain;\n      break;', 'break;'),
+  fault('json-strings', 'if ((first | second | third | last) > 15) return 0x10000;', ''),
+  fault('json-strings', 'unit < 0xd800 || unit > 0xdfff', 'unit < 0xd800 || unit > 0xdf00'),
+  fault(
+    'json-strings',
+    'unit > 0xdbff || load<u16>(p + 6) != 0x755c',
+    'load<u16>(p + 6) != 0x755c',
+  ),
+  fault('json-strings', 'if (low < 0xdc00 || low > 0xdfff) return 0;', ''),
+  fault('json-strings', 'load<u16>(p + 6) != 0x755c', 'load<u8>(p + 6) != 0x5c'),
+  fault('json-strings', 'escaped = 12;', 'escaped = 11;'),
+  fault('json-strings', 'if (point < 0x800) {', 'if (point < 0x8000) {'),
+  fault(
+    'json-strings',
+    '} else if (byte < 32) {\n      return 0;',
+    '} else if (byte < 32) {\n      at++;',
+  ),
+  fault('json-strings', 'if (byte != 92) return 0;', 'if (byte != 92) { at++; continue; }'),
+  fault(
+    'json-strings',
+    'if (at == whole || (load<u8>(whole) == 48 && at > whole + 1)) return 0;',
+    'if (at == whole) return 0;',
+  ),
+  fault('json-strings', 'if (at == fraction) return 0;', ''),
+  fault('json-strings', 'if (at == exponent) return 0;', ''),
+  fault('json-strings', 'if (next != 44) return 0;', ''),
+  fault('json-strings', 'if (load<u8>(at) != 58) return 0;', ''),
+  fault('json-strings', 'word == 0x736c6166 && load<u8>(p + 4) == 101', 'word == 0x736c6166'),
+  // Numbers.
+  fault(
+    'json-values',
+    '(count > 1 && load<u8>(p) == 48)) return 0;\n  whole',
+    'false) return 0;\n  whole',
+  ),
+  fault('json-values', 'if (load<u8>(p) == 48) return 0;', ''),
+  fault('json-values', 'if (at - p == 19) return 0;', 'if (at - p == 20) return 0;'),
+  fault('json-values', '<u64>i64.MAX_VALUE + <u64>negative', '<u64>i64.MAX_VALUE + 1'),
+  fault('json-values', 'if (value > <u64>i64.MAX_VALUE + <u64>negative) return 0;', ''),
+  fault('json-values', '<u64>i32.MAX_VALUE + <u64>negative', '<u64>u32.MAX_VALUE'),
+  fault('json-values', '0x7676767676767676', '0x7576767676767676'),
+  fault('json-values', '6553601', '6553600'),
+  fault('json-values', 'if (allDigits > 19 || whole > 9007199254740992) return 0;', ''),
+  fault('json-values', 'if (power < -22) return 0;', 'if (power < -23) return 0;'),
+  fault('json-values', 'if (power > 22) return 0;', ''),
+  fault('json-values', 'if (at == start) return 0;', ''),
+  fault('json-values', 'sign == 45 ? -exponent : exponent', 'exponent'),
+  fault('json-values', 'negative ? -value : value);', 'value);'),
+  fault('json-values', 'if (fractionDigits == 0) return 0;', ''),
+  fault('json-values', 'allDigits + missing > 18', 'false'),
+  fault(
+    'json-values',
+    'if (limit != 0 && value >= limit) return 0;',
+    'if (limit != 0 && value > limit) return 0;',
+  ),
+  fault('json-values', 'if (load<u8>(end) != 34) return 0;', ''),
+  fault('json-values', 'store<i64>(slot, <i64>signed >> 63, 8);', 'store<i64>(slot, 0, 8);'),
+  // Times.
+  fault(
+    'json-values',
+    '!i8x16.all_true(same) && !readMinute',
+    '!v128.any_true(same) && !readMinute',
+  ),
+  fault('json-values', 'load<u8>(p + 17) != 58 || ', ''),
+  fault('json-values', 'seconds > 59', 'seconds > 60'),
+  fault('json-values', 'hour > 23 || minute > 59', 'hour > 24 || minute > 59'),
+  fault('json-values', 'minute > 59) return false', 'minute > 60) return false'),
+  fault('json-values', 'day > daysOfMonth(year, month)', 'day > 31'),
+  fault('json-values', 'year % 100 != 0', 'true'),
+  fault('json-values', 'separator != 32 && (separator | 32) != 116', 'false'),
+  fault('json-values', 'month <= 2 ? 1 : 0', 'month < 2 ? 1 : 0'),
+  fault('json-values', '(count == 0 || count > 9)', '(count == 0 || count > 10)'),
+  fault('json-values', '(count == 0 || count > 9)', '(count > 9)'),
+  fault('json-values', 'if (at - p < 6) micros', 'if (at - p < 7) micros'),
+  fault('json-values', 'if (hours > 23) return 0;', ''),
+  fault('json-values', 'if (minutes > 59) return 0;', 'if (minutes > 60) return 0;'),
+  fault('json-values', 'if (load<u8>(p) == 45) offset = -offset;', ''),
+  fault('json-values', 'if (load<u8>(at) != 34) return 0;\n  store<i64>', 'store<i64>'),
+  fault('json-values', 'value > <u64>i64.MAX_VALUE / unit', 'false'),
+  fault('json-values', 'if (unit == 0 || value', 'if (value'),
+  fault('json-values', '- <i64>(quotient * 1000 > micros)', ''),
+  fault('json-values', '|| load<usize>(field, PRESENT) == 0', ''),
+  // UTF-8.
+  fault('utf8', '0xe0 - 0x80', '0xdf - 0x80'),
+  fault('utf8', '0xf0 - 0x80', '0xf1 - 0x80'),
+  fault('utf8', 'TOO_SHORT | OVERLONG_2,', 'TOO_SHORT,'),
+  fault('utf8', 'TOO_SHORT | OVERLONG_3 | SURROGATE', 'TOO_SHORT | OVERLONG_3'),
+  fault('utf8', 'TOO_SHORT | OVERLONG_3 | SURROGATE', 'TOO_SHORT | SURROGATE'),
+  fault('utf8', 'ANY | TOO_LARGE,', 'ANY,'),
+  fault('utf8', 'OVERLONG_3 | EDGE_OF_FOUR,', 'OVERLONG_3,'),
+  // Packing.
+  fault('pack', '(<u32>1 << (count - at)) - 1', '(<u32>1 << (count - at + 1)) - 1'),
+  fault('pack', 'if (bits != wanted) all = 0;', ''),
+  fault('pack', 'all &= bits;', ''),
+];
+
+/** By default some of them; KERNEL_ROUNDS asks for all. */
+const CHOSEN =
+  process.env['KERNEL_ROUNDS'] === undefined
+    ? FAULTS.filter((_, index) => index % 5 === 0)
+    : FAULTS;
+const ROUNDS_MAX = 1000;
+
+afterAll(() => useKernels(null));
+
+const CASES = { near: neighbourCases(), utf8: [0, 13, 14].map(utf8Case) };
+
+/** Also when it leaves its memory, or an assertion of the decoder fails. */
+function differs(each: Case): boolean {
+  try {
+    return firstDifference(each) !== null;
+  } catch {
+    return true;
+  }
+}
+
+/** Whether some input makes the kernel differ from its twin. */
+function isSeen(file: string): boolean {
+  if (file === 'utf8' && CASES.utf8.some(differs)) return true;
+  if (CASES.near.some(differs)) return true;
+  for (let round = 0; round < ROUNDS_MAX; round++)
+    if (differs(hostileCase(new Prng(`kernel ${round}`)))) return true;
+  return false;
+}
+
+test.each(CHOSEN)(
+  'a fault in $file is seen: $is → $becomes',
+  async ({ file, is, becomes }) => {
+    let planted = 0;
+    const wasm = await compileKernel('json', {
+      optimizeLevel: 0,
+      change: (path, text) => {
+        if (!path.endsWith(`/${file}.ts`) || !text.includes(is)) return text;
+        planted++;
+        return text.replace(is, () => becomes);
+      },
+    });
+    expect(planted, 'the text is there').toBe(1);
+    useKernels({ ...readKernels(), json: compiledKernel(wasm) });
+    expect(isSeen(file)).toBe(true);
+  },
+  60_000,
+);
