@@ -55,6 +55,7 @@ export const ERROR_CODES = {
   UNKNOWN_FIELD: { domain: 'user', retry: 'never' },
   ROW_TOO_LARGE: { domain: 'user', retry: 'never' },
   LATE_ROW: { domain: 'user', retry: 'never' },
+  NOTHING_TO_RETRACT: { domain: 'user', retry: 'never' },
   // The API.
   INVALID_REQUEST: { domain: 'user', retry: 'never' },
   BODY_TOO_LARGE: { domain: 'user', retry: 'never' },

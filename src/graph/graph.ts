@@ -10,6 +10,7 @@
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { JoinKind, JoinTime } from '../plan/logical.ts';
+import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
 import type { Window } from '../plan/logical.ts';
 
@@ -98,6 +99,31 @@ export type OperatorSpec =
       flushMs: number;
     }
   | { tag: 'union'; inputs: number }
+  /** Output: the input's columns, then one per call. Keys, orders and arguments are columns of the input. */
+  | {
+      tag: 'over';
+      form: OverForm;
+      partitionBy: readonly Expr[];
+      orderBy: readonly SortKey[];
+      calls: readonly OverCall[];
+      flushMs: number;
+    }
+  /** The first rows of each partition. Output: the input's columns, then the rank if `ranked`; rows carry retractions. */
+  | {
+      tag: 'top-n';
+      partitionBy: readonly Expr[];
+      orderBy: readonly SortKey[];
+      limit: number;
+      offset: number;
+      /** Rows that the order does not tell from the last one are among the first too, and share their rank. */
+      ties: boolean;
+      ranked: boolean;
+      /** Input rows may be retractions: every row is kept, not only the first ones. */
+      retracting: boolean;
+      flushMs: number;
+    }
+  /** EXCEPT and INTERSECT of two inputs with the same columns; rows carry retractions. */
+  | { tag: 'set-operation'; operator: 'except' | 'intersect'; all: boolean; flushMs: number }
   | {
       tag: 'sink';
       /** Table name, or a generated name for a bare SELECT. */

@@ -10,7 +10,7 @@ import { hashBytes } from '../base/hash.ts';
 import type { Expr } from '../expr/expr.ts';
 import { describeNode, describeSink } from '../plan/describe.ts';
 import type { JoinNode, LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
-import { inputsOf } from '../plan/nodes.ts';
+import { columnExpr, inputsOf } from '../plan/nodes.ts';
 import { nodesOf } from '../plan/rewrite.ts';
 import type {
   GraphEdge,
@@ -64,7 +64,18 @@ export function planGraph(plan: LogicalPlan): PhysicalGraph {
 /** Keys that rows must meet by before a node; null: they stay where they are. */
 function keysBefore(node: PlanNode, port: number): readonly Expr[] | null {
   if (node.tag === 'join') return port === 0 ? node.leftKeys : node.rightKeys;
-  return node.tag === 'window-aggregate' || node.tag === 'updating-aggregate' ? node.groupBy : null;
+  switch (node.tag) {
+    case 'window-aggregate':
+    case 'updating-aggregate':
+      return node.groupBy;
+    case 'over':
+    case 'top-n':
+      return node.partitionBy;
+    case 'set-operation':
+      return node.schema.map((_, index) => columnExpr(node.schema, index));
+    default:
+      return null;
+  }
 }
 
 function edgeTo(
@@ -112,6 +123,31 @@ function specOf(node: PlanNode): OperatorSpec {
       return joinSpec(node);
     case 'union':
       return { tag: 'union', inputs: node.inputs.length };
+    case 'over': {
+      const { form, partitionBy, orderBy, calls } = node;
+      return { tag: 'over', form, partitionBy, orderBy, calls, flushMs: UPDATING_FLUSH_MS };
+    }
+    case 'top-n': {
+      const { partitionBy, orderBy, limit, offset, ties } = node;
+      return {
+        tag: 'top-n',
+        partitionBy,
+        orderBy,
+        limit,
+        offset,
+        ties,
+        ranked: node.rank !== null,
+        retracting: node.input.updating,
+        flushMs: UPDATING_FLUSH_MS,
+      };
+    }
+    case 'set-operation':
+      return {
+        tag: 'set-operation',
+        operator: node.operator,
+        all: node.all,
+        flushMs: UPDATING_FLUSH_MS,
+      };
   }
 }
 

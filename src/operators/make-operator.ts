@@ -6,8 +6,12 @@ import { BucketedWindowAggregate } from './bucketed-window-aggregate.ts';
 import { Filter } from './filter.ts';
 import type { Operator } from './operator.ts';
 import { makeJoinOperator } from './make-join.ts';
+import { OverTimed } from './over-timed.ts';
+import { OverUpdating } from './over-updating.ts';
 import { Project } from './project.ts';
 import { SessionAggregate } from './session-aggregate.ts';
+import { SetOperation } from './set-operation.ts';
+import { TopN } from './top-n.ts';
 import { Union } from './union.ts';
 import { UpdatingAggregate } from './updating-aggregate.ts';
 import { WindowAggregate } from './window-aggregate.ts';
@@ -32,6 +36,14 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
         inputSchema(operator, graph, 0),
         inputSchema(operator, graph, 1),
       ]);
+    case 'over':
+      return spec.form === 'updating'
+        ? new OverUpdating(spec, inputSchema(operator, graph))
+        : new OverTimed(spec, inputSchema(operator, graph));
+    case 'top-n':
+      return new TopN(spec, inputSchema(operator, graph));
+    case 'set-operation':
+      return new SetOperation(spec, operator.schema);
     case 'source':
     case 'sink':
       return assert(false, `${spec.tag} is not an operator`) as never;

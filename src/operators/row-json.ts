@@ -15,3 +15,12 @@ export const rowJson = (batch: RecordBatch, schema: Schema, row: number): string
 export function problemsOf(errors: RowErrors, raw: (row: number) => string | null): RowProblem[] {
   return errors.list.map((error) => ({ ...error, raw: raw(error.row) }));
 }
+
+/** A row that is taken back and never came. */
+export const nothingToRetract = (batch: RecordBatch, schema: Schema, row: number): RowProblem => ({
+  row,
+  code: 'NOTHING_TO_RETRACT',
+  column: '',
+  message: 'a row is taken back that did not come before',
+  raw: rowJson(batch, schema, row),
+});

@@ -6,6 +6,7 @@ import type { Expr } from '../expr/expr.ts';
 import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
 import { resolveCall } from './functions.ts';
+import { isOverFunction } from './over-functions.ts';
 
 /** @param binder  binds the arguments, in the same context */
 export function bindCall(
@@ -15,6 +16,14 @@ export function bindCall(
 ): Expr {
   const name = call.name.name;
   if (call.over !== null || isWindowCall(call)) return bindWindowed(call, context);
+  if (isOverFunction(name) && !isAggregateName(name))
+    return refuse(
+      context,
+      'INVALID_WINDOW',
+      `${name}() needs OVER (…)`,
+      call,
+      `write ${name}() OVER (PARTITION BY … ORDER BY …)`,
+    );
   if (isAggregateName(name)) return bindAggregated(call, context);
   if (refuseModifiers(call, context)) return POISON;
   if (name === 'row_time') return bindRowTime(call, context);
@@ -42,14 +51,13 @@ function refuse(
 function bindWindowed(call: CallExpression, context: ExpressionContext): Expr {
   const name = call.name.name;
   if (call.over !== null) {
-    const hint = 'aggregate with GROUP BY and a tumble() window instead';
-    return refuse(
-      context,
-      'UNSUPPORTED',
-      `${name}(…) OVER (…) is not supported yet`,
-      call.over,
-      hint,
-    );
+    if (context.over !== undefined) return context.over(call);
+    const hint =
+      context.place === 'OVER'
+        ? 'compute the inner one in a subquery'
+        : 'it belongs to the SELECT list or QUALIFY; compute it in a subquery to use it elsewhere';
+    const message = `${name}() OVER is not allowed in ${context.place}`;
+    return refuse(context, 'INVALID_WINDOW', message, call, hint);
   }
   if (context.window !== null) return context.window(call);
   const hint = `put ${name}() in GROUP BY, or in the SELECT list of a query that groups by it`;

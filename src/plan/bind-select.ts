@@ -3,7 +3,7 @@ import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Identifier } from '../sql/ast.ts';
-import type { Expression, PathExpression } from '../sql/ast-expression.ts';
+import type { CallExpression, Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Select, WildcardItem } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
@@ -11,6 +11,7 @@ import { type Environment, type Relation, bindFrom } from './bind-from.ts';
 import { withSubqueries } from './bind-subquery.ts';
 import { Rows } from './subquery-rows.ts';
 import { applyWhere } from './bind-where.ts';
+import { Overs } from './bind-over.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
 import { Grouping, hasAggregate } from './grouping.ts';
@@ -50,11 +51,6 @@ export function bindSelectOver(
     aliases: new Map(),
     origins,
   });
-  if (select.qualify !== null)
-    diagnostics.error('UNSUPPORTED', 'QUALIFY is not supported yet', select.qualify.span, {
-      hint: 'filter an outer query with WHERE',
-    });
-
   const place = select.from[1] ?? select.from[0] ?? select;
   const rows = new Rows(
     applyWhere(select.where, relation, place.span, contextFor('WHERE'), environment).node,
@@ -66,7 +62,7 @@ export function bindSelectOver(
     items.some((item) => item.expression !== null && hasAggregate(item.expression));
   const bound = grouped
     ? bindGrouped(select, items, relation, rows.node, contextFor, diagnostics)
-    : bindPlain(items, rows, withSubqueries(contextFor('SELECT'), rows, environment));
+    : bindPlain(select, items, rows, withSubqueries(contextFor('SELECT'), rows, environment));
   const columns = items.map((item, index) => {
     const expr = bound.exprs[index] ?? POISON;
     const known = bound.node?.schema ?? [];
@@ -96,11 +92,60 @@ function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | nul
 
 type BoundItems = { node: PlanNode | null; exprs: readonly Expr[] };
 
-function bindPlain(items: readonly Item[], rows: Rows, context: ExpressionContext): BoundItems {
-  const binder = new ExpressionBinder(context);
+function bindPlain(
+  select: Select,
+  items: readonly Item[],
+  rows: Rows,
+  context: ExpressionContext,
+): BoundItems {
+  const overs = new Overs(select.windows, context.diagnostics);
+  const withOver = { ...context, over: (call: CallExpression) => overs.add(call, context) };
+  const binder = new ExpressionBinder(withOver);
   const exprs = items.map((item) => bindItem(item, binder));
-  return { node: rows.node, exprs };
+  const condition = bindQualify(select, items, withOver);
+  // Subqueries of the expressions are joined to the rows as they are bound.
+  return qualified(overs, rows.node, exprs, condition, null);
 }
+
+/** QUALIFY may use the names of the SELECT list, since it is about what is computed there. */
+function bindQualify(
+  select: Select,
+  items: readonly Item[],
+  context: ExpressionContext,
+): Expr | null {
+  if (select.qualify === null) return null;
+  const aliases = aliasesOf(items);
+  return new ExpressionBinder({ ...context, place: 'QUALIFY', aliases }).bindCondition(
+    select.qualify,
+  );
+}
+
+/** The rows with every call with OVER computed, and those of them that QUALIFY keeps. */
+function qualified(
+  overs: Overs,
+  node: PlanNode | null,
+  exprs: readonly Expr[],
+  condition: Expr | null,
+  regroup: ((expr: Expr, source: { span: Span }) => Expr) | null,
+): BoundItems {
+  if (node === null || condition === POISON || exprs.includes(POISON)) return { node: null, exprs };
+  const built = overs.build(node, condition === null ? exprs : [...exprs, condition], regroup);
+  if (built === null) return { node: null, exprs };
+  if (condition === null) return built;
+  return {
+    node: filtered(built.node, built.exprs.at(-1) ?? null),
+    exprs: built.exprs.slice(0, -1),
+  };
+}
+
+const aliasesOf = (items: readonly Item[]): Map<string, Expression> =>
+  new Map(
+    items.flatMap((item) =>
+      item.alias === null || item.expression === null
+        ? []
+        : [[item.alias.name, item.expression] as const],
+    ),
+  );
 
 function bindItem(item: Item, binder: ExpressionBinder): Expr {
   if (item.expression !== null) return binder.bind(item.expression);
@@ -120,13 +165,7 @@ function bindGrouped(
 ): BoundItems {
   const base = contextFor('SELECT');
   const grouping = new Grouping(base);
-  const aliases = new Map(
-    items.flatMap((item) =>
-      item.alias === null || item.expression === null
-        ? []
-        : [[item.alias.name, item.expression] as const],
-    ),
-  );
+  const aliases = aliasesOf(items);
   const keyBinder = new ExpressionBinder({
     ...base,
     place: 'GROUP BY',
@@ -139,7 +178,10 @@ function bindGrouped(
     window: grouping.useWindow.bind(grouping),
   };
   const windowAliases = new Map([...aliases].filter(([, expression]) => isWindowCall(expression)));
-  const binder = new ExpressionBinder({ ...base, ...collect, aliases: windowAliases });
+  const overs = new Overs(select.windows, diagnostics);
+  const inner = { ...base, ...collect, aliases: windowAliases };
+  const withOver = { ...inner, over: (call: CallExpression) => overs.add(call, inner) };
+  const binder = new ExpressionBinder(withOver);
   const collected = items.map((item) => bindItem(item, binder));
   const having =
     select.having === null
@@ -148,11 +190,16 @@ function bindGrouped(
           select.having,
         );
 
+  const qualify = bindQualify(select, items, withOver);
   const exprs = collected.map((expr, index) => grouping.regroup(expr, items[index] ?? select));
   const condition =
     having === null || select.having === null ? null : grouping.regroup(having, select.having);
   const node = input === null ? null : grouping.build(input, select.groupBy[0] ?? select);
-  return { node: filtered(node, condition), exprs };
+  const kept =
+    qualify === null || select.qualify === null ? null : grouping.regroup(qualify, select.qualify);
+  return qualified(overs, filtered(node, condition), exprs, kept, (expr, source) =>
+    grouping.regroup(expr, source),
+  );
 }
 
 /** GROUP BY takes expressions, positions and aliases; a column of the input comes before an alias of the same name. */

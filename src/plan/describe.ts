@@ -6,6 +6,7 @@ import { describeJoin } from './describe-join.ts';
 import { formatInterval } from './interval.ts';
 import type { PlanNode, SinkPlan, Window } from './logical.ts';
 import { quoteName } from './scope.ts';
+import { describeOver, describeTopN } from './describe-over.ts';
 
 export function describeNode(node: PlanNode): string {
   switch (node.tag) {
@@ -25,6 +26,12 @@ export function describeNode(node: PlanNode): string {
       return describeJoin(node);
     case 'union':
       return `union of ${node.inputs.length} inputs`;
+    case 'over':
+      return describeOver(node);
+    case 'top-n':
+      return describeTopN(node);
+    case 'set-operation':
+      return `${node.operator}${node.all ? ' all' : ''}`;
   }
 }
 

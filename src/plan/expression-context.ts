@@ -3,10 +3,17 @@ import { TEXT } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { CallExpression, Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Diagnostics } from './diagnostics.ts';
+import { OUTER_COLUMNS } from './outer-columns.ts';
 import type { Scope } from './scope.ts';
 
 /** Stands for an expression that was refused. */
 export const POISON: Expr = { tag: 'literal', value: null, type: TEXT };
+
+/** Columns from here to those of an outer query stand for calls with OVER until those are planned. */
+export const OVER_STAND_INS = 1 << 22;
+
+export const isOverStandIn = (expr: Expr): boolean =>
+  expr.tag === 'column' && expr.index >= OVER_STAND_INS && expr.index < OUTER_COLUMNS;
 
 const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'cumulate', 'session']);
 
@@ -27,6 +34,8 @@ export type ExpressionContext = {
   aggregate: ((call: CallExpression) => Expr) | null;
   /** Gives the expression for `tumble(…)`; null: windows are refused here. */
   window: ((call: CallExpression) => Expr) | null;
+  /** Gives the expression for a call with OVER; absent: it is refused here. */
+  over?: (call: CallExpression) => Expr;
   /** Names of other expressions of the same SELECT that may be used where no column has the name. */
   aliases: ReadonlyMap<string, Expression>;
   /** Columns of the query outside that a correlated subquery may read where it has no such name itself. */

@@ -11,6 +11,7 @@
  */
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
+import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
 
 /** What all windows that do not depend on the rows have. */
@@ -151,6 +152,37 @@ export type JoinNode = NodeShape & {
   time: JoinTime;
 };
 
+/** Calls with OVER of one partition and order. Columns: the input's, then one per call. Without calls: ORDER BY. */
+export type OverNode = NodeShape & {
+  tag: 'over';
+  input: PlanNode;
+  form: OverForm;
+  /** Columns of the input, as everything that the calls read. */
+  partitionBy: readonly Expr[];
+  orderBy: readonly SortKey[];
+  calls: readonly OverCall[];
+};
+
+/** The first rows of each partition. Columns: the input's, then the rank if it is shown. */
+export type TopNNode = NodeShape & {
+  tag: 'top-n';
+  input: PlanNode;
+  partitionBy: readonly Expr[];
+  orderBy: readonly SortKey[];
+  limit: number;
+  offset: number;
+  ties: boolean;
+  rank: string | null;
+};
+
+/** EXCEPT and INTERSECT of inputs that have the same types. */
+export type SetOperationNode = NodeShape & {
+  tag: 'set-operation';
+  operator: 'except' | 'intersect';
+  all: boolean;
+  inputs: readonly PlanNode[];
+};
+
 export type PlanNode =
   | ScanNode
   | JoinNode
@@ -158,7 +190,10 @@ export type PlanNode =
   | FilterNode
   | WindowAggregateNode
   | UpdatingAggregateNode
-  | UnionNode;
+  | UnionNode
+  | OverNode
+  | TopNNode
+  | SetOperationNode;
 
 export type SinkPlan = {
   tag: 'sink';

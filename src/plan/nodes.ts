@@ -208,7 +208,7 @@ function keyFields(input: PlanNode, keys: readonly Expr[], names: readonly strin
 export function inputsOf(node: PlanNode): readonly PlanNode[] {
   if (node.tag === 'scan') return [];
   if (node.tag === 'join') return [node.left, node.right];
-  return node.tag === 'union' ? node.inputs : [node.input];
+  return node.tag === 'union' || node.tag === 'set-operation' ? node.inputs : [node.input];
 }
 
 export const columnExpr = (schema: Schema, index: number): Expr => ({

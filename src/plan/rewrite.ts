@@ -70,6 +70,7 @@ export function withInputs(node: PlanNode, inputs: readonly PlanNode[]): PlanNod
   if (node.tag === 'union') return makeUnion(inputs);
   if (node.tag === 'join')
     return makeJoin({ ...node, left: must(inputs[0], 'input'), right: must(inputs[1], 'input') });
+  if (node.tag === 'set-operation') return { ...node, inputs };
   return { ...node, input: must(inputs[0], 'input') };
 }
 
@@ -106,6 +107,10 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
         rightKeys: node.rightKeys.map(change),
         residual: node.residual === null ? null : change(node.residual),
       });
+    // What these read are columns, which nothing folds.
+    case 'over':
+    case 'top-n':
+    case 'set-operation':
     case 'union':
       return node;
   }

@@ -8,12 +8,15 @@ import { mergeProjectsRule } from './rules/merge-projects.ts';
 import { pruneColumnsRule } from './rules/prune-columns.ts';
 import { pushFiltersRule } from './rules/push-filters.ts';
 import type { Rule } from './rules/rule.ts';
+import { topNRule } from './rules/top-n.ts';
 
 export const RULES: readonly Rule[] = [
   // First, so that the others see `true` where it was written as `1 = 1`.
   foldConstantsRule,
   // Before projections merge: a condition passes them one by one.
   pushFiltersRule,
+  // After conditions reached the ranks they are about.
+  topNRule,
   // After filters left the space between projections.
   mergeProjectsRule,
   // A constant of an inner projection now stands inside outer expressions.

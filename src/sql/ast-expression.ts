@@ -262,7 +262,10 @@ export type CallArgument = {
   readonly span: Span;
 };
 
+/** `OVER w` is a specification that has nothing but the name of its base. */
 export type WindowSpecification = {
+  /** The window of WINDOW that this one goes on from. */
+  readonly base: Identifier | null;
   readonly partitionBy: readonly Expression[];
   readonly orderBy: readonly OrderItem[];
   readonly frame: WindowFrame | null;

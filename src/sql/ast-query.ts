@@ -1,7 +1,7 @@
 /** Queries as syntax. */
 import type { Span } from '../base/errors.ts';
 import type { Identifier } from './ast.ts';
-import type { CallExpression, Expression } from './ast-expression.ts';
+import type { CallExpression, Expression, WindowSpecification } from './ast-expression.ts';
 
 /** A set expression with what may stand around it. */
 export type Query = {
@@ -44,6 +44,8 @@ export type Values = {
 export type Select = {
   readonly tag: 'select';
   readonly distinct: boolean;
+  /** The expressions of DISTINCT ON; empty without it. */
+  readonly distinctOn: readonly Expression[];
   readonly items: readonly SelectItem[];
   /** Comma-separated; empty without FROM. */
   readonly from: readonly TableReference[];
@@ -51,7 +53,15 @@ export type Select = {
   /** Expressions, aliases or ordinals (a number literal). */
   readonly groupBy: readonly Expression[];
   readonly having: Expression | null;
+  /** The windows of WINDOW, by name. */
+  readonly windows: readonly NamedWindow[];
   readonly qualify: Expression | null;
+  readonly span: Span;
+};
+
+export type NamedWindow = {
+  readonly name: Identifier;
+  readonly window: WindowSpecification;
   readonly span: Span;
 };
 

@@ -11,6 +11,7 @@ import type {
   WindowSpecification,
 } from './ast-expression.ts';
 import type { OrderItem } from './ast-query.ts';
+import { isReserved } from './keywords.ts';
 import { separated } from './parse-list.ts';
 import { parseOrderBy } from './parse-order.ts';
 import { parseType } from './parse-type.ts';
@@ -143,15 +144,28 @@ function parseArgument(stream: TokenStream): CallArgument {
 function parseOver(stream: TokenStream): WindowSpecification | null {
   if (!stream.atWord('over')) return null;
   const behind = stream.peek(1);
-  if (behind.kind === 'word' || behind.kind === 'quoted') {
-    stream.reject('UNSUPPORTED', 'OVER with the name of a window is not supported', {
-      hint: 'write the window out: OVER (PARTITION BY … ORDER BY …)',
-      span: behind.span,
-    });
+  if (behind.kind === 'quoted' || (behind.kind === 'word' && !isReserved(behind.text))) {
+    stream.next();
+    const base = stream.identifier('the name of a window', true);
+    return { base, partitionBy: [], orderBy: [], frame: null, span: base.span };
   }
   if (!stream.atSymbol('(', 1)) return null;
   stream.next();
-  const { start } = stream.next().span;
+  return parseWindow(stream);
+}
+
+/** `([base] [PARTITION BY …] [ORDER BY …] [frame])`. */
+export function parseWindow(stream: TokenStream): WindowSpecification {
+  const { start } = stream.peek().span;
+  stream.expectSymbol('(');
+  const first = stream.peek();
+  const startsPart =
+    first.kind === 'word' &&
+    (['partition', 'rows', 'range', 'groups'].includes(first.text) || isReserved(first.text));
+  const base =
+    first.kind === 'quoted' || (first.kind === 'word' && !startsPart)
+      ? stream.identifier('the name of a window', true)
+      : null;
   let partitionBy: readonly Expression[] = [];
   if (stream.accept('partition')) {
     stream.expect('by');
@@ -161,7 +175,7 @@ function parseOver(stream: TokenStream): WindowSpecification | null {
   const frame = parseFrame(stream);
   if (!stream.atSymbol(')')) stream.fail('")"', ['PARTITION', 'ORDER', 'ROWS', 'RANGE', 'GROUPS']);
   stream.next();
-  return { partitionBy, orderBy, frame, span: stream.spanFrom(start) };
+  return { base, partitionBy, orderBy, frame, span: stream.spanFrom(start) };
 }
 
 function parseFrame(stream: TokenStream): WindowFrame | null {

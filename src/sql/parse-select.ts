@@ -1,20 +1,21 @@
 /** SELECT and its clauses. */
 import type { Identifier } from './ast.ts';
 import type { Expression } from './ast-expression.ts';
-import type { Select, SelectItem, TableReference } from './ast-query.ts';
+import type { NamedWindow, Select, SelectItem, TableReference } from './ast-query.ts';
 import { isBareAlias, isReserved } from './keywords.ts';
+import { parseWindow } from './parse-call.ts';
 import { parenthesised, separated } from './parse-list.ts';
 import { parseTableReference } from './parse-table.ts';
+import { atWindowClause } from './query-words.ts';
 import type { TokenStream } from './token-stream.ts';
 
 export function parseSelect(stream: TokenStream): Select {
   const { start } = stream.expect('select').span;
   const distinct = stream.accept('distinct');
+  let distinctOn: readonly Expression[] = [];
   if (distinct && stream.atWord('on') && stream.atSymbol('(', 1)) {
-    stream.reject('UNSUPPORTED', 'DISTINCT ON is not supported', {
-      hint: 'number the rows with row_number() OVER (PARTITION BY … ORDER BY …) and keep the first',
-      span: stream.peek().span,
-    });
+    stream.next();
+    distinctOn = parenthesised(stream, () => stream.parseExpression());
   }
   if (!distinct) stream.accept('all');
   const items = separated(stream, () => parseSelectItem(stream));
@@ -24,18 +25,31 @@ export function parseSelect(stream: TokenStream): Select {
   const where = stream.accept('where') ? stream.parseExpression() : null;
   const groupBy = parseGroupBy(stream);
   const having = stream.accept('having') ? stream.parseExpression() : null;
+  const windows = atWindowClause(stream) ? parseWindows(stream) : [];
   const qualify = stream.accept('qualify') ? stream.parseExpression() : null;
   return {
     tag: 'select',
-    distinct,
+    distinct: distinct && distinctOn.length === 0,
+    distinctOn,
     items,
     from,
     where,
     groupBy,
     having,
+    windows,
     qualify,
     span: stream.spanFrom(start),
   };
+}
+
+function parseWindows(stream: TokenStream): readonly NamedWindow[] {
+  stream.expect('window');
+  return separated(stream, () => {
+    const { start } = stream.peek().span;
+    const name = stream.identifier('the name of a window');
+    stream.expect('as');
+    return { name, window: parseWindow(stream), span: stream.spanFrom(start) };
+  });
 }
 
 function parseGroupBy(stream: TokenStream): readonly Expression[] {
@@ -89,6 +103,7 @@ function parseItemAlias(stream: TokenStream): Identifier | null {
     if (stream.atWord('from') && isClause) stream.fail('the name of a column');
     return stream.anyName('the name of a column');
   }
+  if (atWindowClause(stream)) return null;
   const token = stream.peek();
   if (token.kind === 'quoted') return stream.anyName('the name of a column');
   if (token.kind !== 'word' || !isBareAlias(token.text)) return null;

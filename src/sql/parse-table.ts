@@ -10,7 +10,7 @@ import type {
 import { isBareAlias } from './keywords.ts';
 import { parseOrdinaryCall } from './parse-call.ts';
 import { parenthesised } from './parse-list.ts';
-import { atQueryStart, atQueryTail } from './query-words.ts';
+import { atQueryStart, atQueryTail, atWindowClause } from './query-words.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** One element of FROM, with the joins behind it. */
@@ -136,6 +136,7 @@ function derived(
 function parseTableAlias(stream: TokenStream): TableAlias | null {
   const { start } = stream.peek().span;
   const token = stream.peek();
+  if (atWindowClause(stream)) return null;
   const hasAs = stream.accept('as');
   if (!hasAs && token.kind !== 'quoted' && (token.kind !== 'word' || !isBareAlias(token.text)))
     return null;

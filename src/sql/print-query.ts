@@ -82,13 +82,24 @@ function setBinding(body: SetExpression): number {
 
 function printSelect(select: Select): string {
   const parts = [
-    select.distinct ? 'SELECT DISTINCT' : 'SELECT',
+    select.distinct
+      ? 'SELECT DISTINCT'
+      : select.distinctOn.length > 0
+        ? `SELECT DISTINCT ON (${printList(select.distinctOn)})`
+        : 'SELECT',
     select.items.map(printSelectItem).join(', '),
   ];
   if (select.from.length > 0) parts.push('FROM', select.from.map(printTableReference).join(', '));
   if (select.where !== null) parts.push('WHERE', printExpression(select.where));
   if (select.groupBy.length > 0) parts.push('GROUP BY', printList(select.groupBy));
   if (select.having !== null) parts.push('HAVING', printExpression(select.having));
+  if (select.windows.length > 0)
+    parts.push(
+      'WINDOW',
+      select.windows
+        .map(({ name, window }) => `${printIdentifier(name)} AS (${printWindow(window)})`)
+        .join(', '),
+    );
   if (select.qualify !== null) parts.push('QUALIFY', printExpression(select.qualify));
   return parts.join(' ');
 }
@@ -306,12 +317,18 @@ function printCall(call: CallExpression): string {
   if (call.withinGroup.length > 0) text += ` WITHIN GROUP (${printOrderBy(call.withinGroup)})`;
   if (call.filter !== null) text += ` FILTER (WHERE ${printExpression(call.filter)})`;
   if (call.nullTreatment !== null) text += ` ${call.nullTreatment.toUpperCase()} NULLS`;
-  if (call.over !== null) text += ` OVER (${printWindow(call.over)})`;
+  if (call.over !== null) text += ` OVER ${printOver(call.over)}`;
   return text;
 }
 
+function printOver(window: WindowSpecification): string {
+  const { base, partitionBy, orderBy, frame } = window;
+  const named = partitionBy.length === 0 && orderBy.length === 0 && frame === null;
+  return base !== null && named ? printIdentifier(base) : `(${printWindow(window)})`;
+}
+
 function printWindow(window: WindowSpecification): string {
-  const parts: string[] = [];
+  const parts: string[] = window.base === null ? [] : [printIdentifier(window.base)];
   if (window.partitionBy.length > 0) parts.push(`PARTITION BY ${printList(window.partitionBy)}`);
   if (window.orderBy.length > 0) parts.push(printOrderBy(window.orderBy));
   if (window.frame !== null) {

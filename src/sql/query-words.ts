@@ -16,3 +16,14 @@ export function atQueryTail(stream: TokenStream): boolean {
     stream.atWord(word),
   );
 }
+
+/** At `WINDOW name AS (`: the word alone is a name like any other. */
+export function atWindowClause(stream: TokenStream): boolean {
+  const name = stream.peek(1);
+  return (
+    stream.atWord('window') &&
+    (name.kind === 'word' || name.kind === 'quoted') &&
+    stream.atWord('as', 2) &&
+    stream.atSymbol('(', 3)
+  );
+}

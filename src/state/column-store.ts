@@ -37,6 +37,12 @@ export interface ColumnStore {
   /** Overwrites value `index`, which must exist. */
   set(index: number, column: Column, row: number): void;
   equals(index: number, column: Column, row: number): boolean;
+  /** Values `rows[i]` of the column to places `indices[i]` for i in [0, count), growing as needed; places between stay as they are. */
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void;
+  /** Negative, zero or positive as value `left` of the store sorts before, with or after its value `right`; NULL comes last. */
+  compare(left: number, right: number): number;
+  /** Whether value `index` is not NULL. */
+  has(index: number): boolean;
   /** A new column of the values at `indices`, in that order. */
   gather(indices: Int32Array): Column;
   /** Bytes allocated. */
@@ -116,6 +122,37 @@ class WordStore implements ColumnStore {
     return true;
   }
 
+  has(index: number): boolean {
+    return this.presence.has(index);
+  }
+
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
+    let most = this.length;
+    for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
+    const need = most * this.#width;
+    if (need > this.words.length)
+      this.words = wider(Int32Array, this.words, grown(this.words.length, need));
+    this.length = most;
+    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+  }
+
+  compare(left: number, right: number): number {
+    const present = this.presence.has(left);
+    if (present !== this.presence.has(right)) return present ? -1 : 1;
+    if (!present) return 0;
+    const top = this.#width - 1;
+    const words = this.words;
+    const [here, there] = [left * this.#width, right * this.#width];
+    const [high, other] = [words[here + top] as number, words[there + top] as number];
+    if (high !== other)
+      return this.type.tag === 'uint64' ? (high >>> 0) - (other >>> 0) : high - other;
+    for (let word = top - 1; word >= 0; word--) {
+      const low = ((words[here + word] as number) >>> 0) - ((words[there + word] as number) >>> 0);
+      if (low !== 0) return low;
+    }
+    return 0;
+  }
+
   gather(indices: Int32Array): Column {
     const width = this.#width;
     const words = new Int32Array(indices.length * width);
@@ -162,6 +199,12 @@ class IntervalStore extends WordStore {
     if (this.presence.has(index) !== present) return false;
     return !present || compareIntervals(this.words, index * 4, wordsOf(column), row * 4) === 0;
   }
+
+  override compare(left: number, right: number): number {
+    const present = this.presence.has(left);
+    if (present !== this.presence.has(right)) return present ? -1 : 1;
+    return present ? compareIntervals(this.words, left * 4, this.words, right * 4) : 0;
+  }
 }
 
 class FloatStore implements ColumnStore {
@@ -196,6 +239,31 @@ class FloatStore implements ColumnStore {
     const left = this.#values[index] as number;
     const right = column.values[row] as number;
     return left === right || (Number.isNaN(left) && Number.isNaN(right));
+  }
+
+  has(index: number): boolean {
+    return this.#presence.has(index);
+  }
+
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
+    let most = this.length;
+    for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
+    if (most > this.#values.length)
+      this.#values = wider(Float64Array, this.#values, grown(this.#values.length, most));
+    this.length = most;
+    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+  }
+
+  compare(left: number, right: number): number {
+    const present = this.#presence.has(left);
+    if (present !== this.#presence.has(right)) return present ? -1 : 1;
+    if (!present) return 0;
+    const here = this.#values[left] as number;
+    const there = this.#values[right] as number;
+    if (here < there) return -1;
+    if (here > there) return 1;
+    if (here === there) return 0;
+    return Number(Number.isNaN(here)) - Number(Number.isNaN(there));
   }
 
   gather(indices: Int32Array): Column {
@@ -243,6 +311,25 @@ class BooleanStore implements ColumnStore {
     return (this.#values[index] === 1) === bitAt(column.bits, row);
   }
 
+  has(index: number): boolean {
+    return this.#presence.has(index);
+  }
+
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
+    let most = this.length;
+    for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
+    if (most > this.#values.length)
+      this.#values = wider(Uint8Array, this.#values, grown(this.#values.length, most));
+    this.length = most;
+    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+  }
+
+  compare(left: number, right: number): number {
+    const present = this.#presence.has(left);
+    if (present !== this.#presence.has(right)) return present ? -1 : 1;
+    return (this.#values[left] as number) - (this.#values[right] as number);
+  }
+
   gather(indices: Int32Array): Column {
     const bits = new Uint8Array(bitmapBytes(indices.length));
     for (let at = 0; at < indices.length; at++)
@@ -287,6 +374,33 @@ class StructStore implements ColumnStore {
       !present ||
       this.#children.every((child, at) => child.equals(index, struct.children[at] as Column, row))
     );
+  }
+
+  has(index: number): boolean {
+    return this.#presence.has(index);
+  }
+
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
+    const struct = structOf(column);
+    for (let at = 0; at < count; at++) {
+      const index = indices[at] as number;
+      this.length = Math.max(this.length, index + 1);
+      this.#presence.mark(index, isValid(column, rows[at] as number));
+    }
+    this.#children.forEach((child, part) =>
+      child.put(indices, struct.children[part] as Column, rows, count),
+    );
+  }
+
+  compare(left: number, right: number): number {
+    const present = this.#presence.has(left);
+    if (present !== this.#presence.has(right)) return present ? -1 : 1;
+    if (!present) return 0;
+    for (const child of this.#children) {
+      const order = child.compare(left, right);
+      if (order !== 0) return order;
+    }
+    return 0;
   }
 
   gather(indices: Int32Array): Column {

@@ -90,6 +90,36 @@ export class ListStore implements ColumnStore {
     return true;
   }
 
+  has(index: number): boolean {
+    return this.#presence.has(index);
+  }
+
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
+    let most = this.length;
+    for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
+    if (most > this.#starts.length) {
+      const room = grown(this.#starts.length, most);
+      this.#starts = wider(Int32Array, this.#starts, room);
+      this.#lengths = wider(Int32Array, this.#lengths, room);
+    }
+    this.length = most;
+    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+  }
+
+  /** Element by element; a list that ends first comes first. */
+  compare(left: number, right: number): number {
+    const present = this.#presence.has(left);
+    if (present !== this.#presence.has(right)) return present ? -1 : 1;
+    if (!present) return 0;
+    const [here, there] = [this.#starts[left] as number, this.#starts[right] as number];
+    const [size, other] = [this.#lengths[left] as number, this.#lengths[right] as number];
+    for (let at = 0; at < Math.min(size, other); at++) {
+      const order = this.#elements.compare(here + at, there + at);
+      if (order !== 0) return order;
+    }
+    return size - other;
+  }
+
   gather(indices: Int32Array): Column {
     const length = indices.length;
     const offsets = new Int32Array(length + 1);

@@ -84,6 +84,37 @@ export class TextStore implements ColumnStore {
     return true;
   }
 
+  has(index: number): boolean {
+    return this.#presence.has(index);
+  }
+
+  put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
+    let most = this.length;
+    for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
+    if (most > this.#starts.length) {
+      const room = grown(this.#starts.length, most);
+      this.#starts = wider(Int32Array, this.#starts, room);
+      this.#lengths = wider(Int32Array, this.#lengths, room);
+    }
+    this.length = most;
+    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+  }
+
+  compare(left: number, right: number): number {
+    const present = this.#presence.has(left);
+    if (present !== this.#presence.has(right)) return present ? -1 : 1;
+    if (!present) return 0;
+    const here = this.#starts[left] as number;
+    const there = this.#starts[right] as number;
+    const [size, other] = [this.#lengths[left] as number, this.#lengths[right] as number];
+    const shared = Math.min(size, other);
+    for (let at = 0; at < shared; at++) {
+      const difference = (this.#arena[here + at] as number) - (this.#arena[there + at] as number);
+      if (difference !== 0) return difference;
+    }
+    return size - other;
+  }
+
   gather(indices: Int32Array): Column {
     const offsets = new Int32Array(indices.length + 1);
     let size = 0;

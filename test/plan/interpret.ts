@@ -9,9 +9,14 @@ import { compileExpr, compilePredicate } from '../../src/expr/compile.ts';
 import type { AggregateCall, Expr } from '../../src/expr/expr.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
 import type { JoinNode, LogicalPlan, PlanNode } from '../../src/plan/logical.ts';
+import { interpretOver } from './interpret-over.ts';
 
 /** Positions instead of names, so that two plans compare whatever they call their columns. */
-type Table = { schema: Schema; rows: readonly (readonly Value[])[]; times: readonly bigint[] };
+export type Table = {
+  schema: Schema;
+  rows: readonly (readonly Value[])[];
+  times: readonly bigint[];
+};
 
 export type Inputs = Readonly<Record<string, readonly Row[]>>;
 
@@ -91,6 +96,10 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
         times: tables.flatMap((table) => table.times),
       };
     }
+    case 'over':
+    case 'top-n':
+    case 'set-operation':
+      return interpretOver(node, run);
     case 'window-aggregate': {
       const input = run(node.input);
       if (node.window.tag !== 'tumble') throw new Error('only tumbling windows are generated');

@@ -183,7 +183,17 @@ const tied = fc.letrec<Tied>((tie) => {
     }),
   );
   const windowSpecification = spanned(
-    fc.record({ partitionBy: list(expression), orderBy: list(orderItem), frame: optional(frame) }),
+    fc.record({
+      // Where a frame or a partition may start, these words start one.
+      base: optional(
+        identifier.filter(
+          ({ quoted, name }) => quoted || !['partition', 'rows', 'range', 'groups'].includes(name),
+        ),
+      ),
+      partitionBy: list(expression),
+      orderBy: list(orderItem),
+      frame: optional(frame),
+    }),
   );
   const argument = spanned(fc.record({ name: optional(anyWord), value: expression }));
   // The names with a syntax of their own are calls only when quoted.
@@ -286,15 +296,21 @@ const tied = fc.letrec<Tied>((tie) => {
     node('expression', { expression, alias: optional(anyWord) }),
   );
   const table = tie('table');
-  const select = node('select', {
+  const plainSelect = node('select', {
     distinct: fc.boolean(),
+    distinctOn: list(expression),
     items: list(item, 1),
     from: list(table),
     where: optional(expression),
     groupBy: list(expression),
     having: optional(expression),
+    windows: list(spanned(fc.record({ name: identifier, window: windowSpecification }))),
     qualify: optional(expression),
   });
+  const select = plainSelect.map((fields) => ({
+    ...fields,
+    distinct: fields.distinct && fields.distinctOn.length === 0,
+  }));
   const values = node('values', { rows: list(list(expression, 1), 1) });
   const setExpression = tie('setExpression');
   const nested = query.map((inner): SetExpression =>

@@ -198,11 +198,6 @@ test('what other engines have and this one has not is said so', () => {
       'WITH RECURSIVE a AS (SELECT 1) SELECT 1',
       '1:6 UNSUPPORTED recursive queries are not supported',
     ],
-    ['SELECT DISTINCT ON (a) b FROM t', '1:17 UNSUPPORTED DISTINCT ON is not supported'],
-    [
-      'SELECT sum(a) OVER w FROM t',
-      '1:20 UNSUPPORTED OVER with the name of a window is not supported',
-    ],
     ['SELECT a FROM s.t', '1:15 UNSUPPORTED tables have no schema or catalogue before their name'],
     [
       "SELECT interval '1' year to month",

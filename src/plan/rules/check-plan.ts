@@ -6,11 +6,12 @@ import { assert } from '../../base/assert.ts';
 import { type Schema, sameType, typeName } from '../../batch/types.ts';
 import { childrenOf } from '../../expr/expr-tools.ts';
 import type { Expr } from '../../expr/expr.ts';
-import { aggregateOperands } from '../expressions.ts';
+import { aggregateOperands, overOperands } from '../expressions.ts';
 import { isInvertible } from '../functions.ts';
 import type {
   JoinNode,
   LogicalPlan,
+  OverNode,
   PlanNode,
   ScanNode,
   SinkPlan,
@@ -78,6 +79,15 @@ function checkNode(node: PlanNode): void {
       return checkOperands(node);
     case 'join':
       return checkJoin(node);
+    case 'over':
+      return checkOver(node);
+    case 'top-n':
+      assert(node.limit > 0 && node.offset >= 0, 'a Top-N has first rows');
+      return checkColumns(
+        [...node.partitionBy, ...node.orderBy.map(({ expr }) => expr)],
+        node.input.schema,
+      );
+    case 'set-operation':
     case 'union':
       assert(
         node.inputs.length > 1 &&
@@ -128,6 +138,26 @@ function checkWindow({ input, window, windowColumn, aggregates }: WindowAggregat
       window.offsetMicros < (window.tag === 'hop' ? window.slideMicros : window.widthMicros),
     'a window has a width and its smallest offset',
   );
+}
+
+function checkOver(node: OverNode): void {
+  assert(
+    node.schema.length === node.input.schema.length + node.calls.length,
+    'OVER adds a column for each call',
+  );
+  assert(
+    node.form === 'updating' || (!node.input.updating && node.input.eventTime),
+    'rows that leave by event time have one and stay',
+  );
+  checkColumns(overOperands(node), node.input.schema);
+}
+
+/** What the OVER operators read must be there already. */
+function checkColumns(exprs: readonly Expr[], schema: Schema): void {
+  for (const expr of exprs) {
+    assert(expr.tag === 'column', 'OVER reads columns only');
+    checkExpr(expr, schema);
+  }
 }
 
 function checkScan(scan: ScanNode): void {

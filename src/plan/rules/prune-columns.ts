@@ -16,6 +16,7 @@ import type {
   LogicalPlan,
   PlanNode,
   ScanNode,
+  SetOperationNode,
   SinkPlan,
   UnionNode,
   UpdatingAggregateNode,
@@ -24,6 +25,7 @@ import type {
 import { columnExpr, inputsOf, makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
 import { nodesOf } from '../rewrite.ts';
 import { joinNeeds, pruneJoin } from './prune-join.ts';
+import { overNeeds, pruneOver, pruneTopN, topNNeeds } from './prune-over.ts';
 import type { Rule } from './rule.ts';
 
 export const pruneColumnsRule: Rule = { name: 'prune columns', apply: prune };
@@ -96,6 +98,13 @@ function needOfInput(
       return [];
     case 'union':
       return own;
+    case 'over':
+      return overNeeds(node, own);
+    case 'top-n':
+      return topNNeeds(node, own);
+    // Rows are told apart by all their columns.
+    case 'set-operation':
+      return node.schema.keys();
     case 'filter':
       return [...own, ...columnsOf([node.predicate])];
     case 'project':
@@ -141,6 +150,7 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       must(pruned.get(node.left), 'left side'),
       must(pruned.get(node.right), 'right side'),
     );
+  if (node.tag === 'set-operation') return pruneSetOperation(node, pruned);
   const input = must(pruned.get(node.input), 'input');
   const move = (expr: Expr): Expr =>
     mapColumns(expr, (column) => ({
@@ -148,6 +158,10 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       index: must(input.places.get(column.index), 'column that is read'),
     }));
   switch (node.tag) {
+    case 'over':
+      return pruneOver(node, own, input, move);
+    case 'top-n':
+      return pruneTopN(node, own, input, move);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
     case 'project': {
@@ -221,6 +235,15 @@ function pruneUnion(
     pick(must(pruned.get(input), 'input'), kept, input.schema),
   );
   return { node: makeUnion(inputs), places: placesOf(kept) };
+}
+
+/** Both sides keep every column. */
+function pruneSetOperation(node: SetOperationNode, pruned: ReadonlyMap<PlanNode, Pruned>): Pruned {
+  const all = [...node.schema.keys()];
+  const inputs = node.inputs.map((input) =>
+    pick(must(pruned.get(input), 'input'), all, input.schema),
+  );
+  return { node: { ...node, inputs }, places: placesOf(all) };
 }
 
 function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {

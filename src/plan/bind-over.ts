@@ -1,0 +1,487 @@
+/**
+ * Calls with OVER of one SELECT.
+ *
+ * They are bound like aggregates: each gives a stand-in column, and `build` puts the nodes that compute them between
+ * the rows (grouped or not) and the SELECT list. Calls of one partition and order share a node.
+ */
+import type { Span } from '../base/errors.ts';
+import { nearest } from '../base/nearest.ts';
+import { FLOAT64, type Field, INT64, type SqlType } from '../batch/types.ts';
+import { isAggregateName } from '../expr/aggregate-registry.ts';
+import { mapColumns } from '../expr/expr-tools.ts';
+import type { Expr } from '../expr/expr.ts';
+import type { OverCall, OverForm, OverFunction, SortKey } from '../expr/over.ts';
+import type { CallExpression, WindowSpecification } from '../sql/ast-expression.ts';
+import type { NamedWindow, OrderItem } from '../sql/ast-query.ts';
+import { neverGivesNull, mayGiveNull, resolveAggregateCall, sortOrder } from './aggregate-calls.ts';
+import { ExpressionBinder } from './bind-expression.ts';
+import { DEFAULT_FRAME, bindFrame } from './bind-frame.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import { withSuggestion } from './diagnostics.ts';
+import { eventOrderOf, namesWindow } from './event-order.ts';
+import {
+  type ExpressionContext,
+  OVER_STAND_INS,
+  POISON,
+  isOverStandIn,
+} from './expression-context.ts';
+import { canonical, mapAggregate, mapOverCall } from './expressions.ts';
+import { castTo } from './functions.ts';
+import type { PlanNode } from './logical.ts';
+import { columnExpr, makeProject } from './nodes.ts';
+import { isNullable } from './nullability.ts';
+import { OVER_FUNCTIONS } from './over-functions.ts';
+import { makeOver } from './over-nodes.ts';
+import { quoteName } from './scope.ts';
+
+type Operands = { args: readonly Expr[]; filter: Expr | null; orderBy: readonly SortKey[] };
+
+type Bound = {
+  call: OverCall;
+  partitionBy: readonly Expr[];
+  orderBy: readonly SortKey[];
+  span: Span;
+};
+
+export class Overs {
+  readonly #named: ReadonlyMap<string, NamedWindow>;
+  readonly #diagnostics: Diagnostics;
+  readonly #bound: Bound[] = [];
+  readonly #known = new Map<string, number>();
+
+  constructor(windows: readonly NamedWindow[], diagnostics: Diagnostics) {
+    this.#named = new Map(windows.map((window) => [window.name.name, window]));
+    this.#diagnostics = diagnostics;
+    for (const [index, { name }] of windows.entries())
+      if (windows.findIndex((other) => other.name.name === name.name) < index)
+        diagnostics.error(
+          'DUPLICATE_NAME',
+          `the window "${name.text}" is defined twice`,
+          name.span,
+        );
+  }
+
+  /** The stand-in for a call. */
+  add(call: CallExpression, context: ExpressionContext): Expr {
+    const bound = this.#bind(call, { ...context, place: 'OVER', aliases: new Map() });
+    if (bound === null) return POISON;
+    const { label: _, ...meaning } = bound.call;
+    const aggregate = meaning.aggregate === null ? null : { ...meaning.aggregate, label: '' };
+    const text = canonical([{ ...meaning, aggregate }, bound.partitionBy, bound.orderBy]);
+    const at = this.#known.get(text) ?? this.#bound.push(bound) - 1;
+    this.#known.set(text, at);
+    return { tag: 'column', index: OVER_STAND_INS + at, type: bound.call.type };
+  }
+
+  #bind(call: CallExpression, context: ExpressionContext): Bound | null {
+    const window = call.over === null ? null : this.#resolve(call.over, new Set());
+    if (window === null) return null;
+    const binder = new ExpressionBinder(context);
+    const partitionBy = window.partitionBy.map((key) => binder.bind(key));
+    const orderBy = bindSortKeys(window.orderBy, binder);
+    if (partitionBy.includes(POISON) || orderBy === null) return null;
+    const interval = [...partitionBy, ...orderBy.map(({ expr }) => expr)].some(
+      ({ type }) => type.tag === 'interval',
+    );
+    if (interval)
+      return this.#refuse('rows can not be divided or ordered by an INTERVAL', window.span);
+    const frame =
+      window.frame === null
+        ? DEFAULT_FRAME
+        : bindFrame(window.frame, orderBy, (value) => binder.bind(value), this.#diagnostics);
+    if (frame === null) return null;
+    const bound = this.#bindCall(call, context, binder, orderBy);
+    if (bound === null) return null;
+    const framed = ['aggregate', 'first_value', 'last_value', 'nth_value'].includes(bound.fn);
+    return {
+      call: { ...bound, frame: framed ? frame : DEFAULT_FRAME },
+      partitionBy,
+      orderBy,
+      span: call.span,
+    };
+  }
+
+  #refuse(message: string, span: Span, hint?: string): null {
+    this.#diagnostics.error('INVALID_WINDOW', message, span, hint === undefined ? {} : { hint });
+    return null;
+  }
+
+  /** The window with what it takes from the one it names. */
+  #resolve(window: WindowSpecification, following: Set<string>): WindowSpecification | null {
+    const { base } = window;
+    if (base === null) return window;
+    const named = this.#named.get(base.name);
+    if (named === undefined || following.has(base.name)) {
+      this.#diagnostics.error(
+        'INVALID_WINDOW',
+        named === undefined
+          ? `unknown window "${base.text}"`
+          : `the window "${base.text}" is made of itself`,
+        base.span,
+        withSuggestion(
+          named === undefined ? nearest(base.name, [...this.#named.keys()]) : null,
+          'WINDOW name AS (PARTITION BY … ORDER BY …) stands behind HAVING',
+        ),
+      );
+      return null;
+    }
+    const inner = this.#resolve(named.window, new Set([...following, base.name]));
+    if (inner === null) return null;
+    if (window.partitionBy.length > 0)
+      return this.#refuse(
+        `the partition is that of window "${base.text}"`,
+        window.span,
+        'leave PARTITION BY out, or write the window out',
+      );
+    if (window.orderBy.length > 0 && inner.orderBy.length > 0)
+      return this.#refuse(
+        `the window "${base.text}" has an order already`,
+        window.span,
+        'leave ORDER BY out, or write the window out',
+      );
+    return {
+      ...window,
+      base: null,
+      partitionBy: inner.partitionBy,
+      orderBy: inner.orderBy.length > 0 ? inner.orderBy : window.orderBy,
+      frame: window.frame ?? inner.frame,
+    };
+  }
+
+  #bindCall(
+    call: CallExpression,
+    context: ExpressionContext,
+    binder: ExpressionBinder,
+    orderBy: readonly SortKey[],
+  ): OverCall | null {
+    const name = call.name.name;
+    const args = call.args.map((arg) => binder.bind(arg.value));
+    const filter = call.filter === null ? null : binder.bindCondition(call.filter);
+    if (args.includes(POISON) || filter === POISON) return null;
+    const named = call.args.find((arg) => arg.name !== null);
+    if (named !== undefined) {
+      const message = `the named argument "${named.name?.text}" is not supported`;
+      this.#diagnostics.error('UNSUPPORTED', message, named.span, {
+        hint: 'give arguments by position',
+      });
+      return null;
+    }
+    const found = OVER_FUNCTIONS.get(name);
+    if (found === undefined)
+      return this.#bindAggregate(call, { args, filter, orderBy }, context, binder);
+    if (filter !== null || call.distinct || call.star || call.orderBy.length > 0)
+      return this.#refuse(`${name}() takes no DISTINCT, *, ORDER BY or FILTER`, call.span);
+    if (args.length < found.least || args.length > found.most)
+      return this.#refuse(
+        `${name}() takes ${found.least === found.most ? found.least : `${found.least} to ${found.most}`} arguments, not ${args.length}`,
+        call.span,
+      );
+    return this.#bindFunction(found.fn, args, call, context);
+  }
+
+  #bindAggregate(
+    call: CallExpression,
+    { args, filter, orderBy }: Operands,
+    context: ExpressionContext,
+    binder: ExpressionBinder,
+  ): OverCall | null {
+    const name = call.name.name;
+    if (!isAggregateName(name)) {
+      const known = [...OVER_FUNCTIONS.keys()];
+      this.#diagnostics.error(
+        'UNKNOWN_FUNCTION',
+        `${name}() is neither an aggregate nor a function of OVER`,
+        call.name.span,
+        withSuggestion(nearest(name, known), `besides aggregates there are ${known.join(', ')}`),
+      );
+      return null;
+    }
+    const names = context.scope.map((column) => quoteName(column.name));
+    const written = [...call.orderBy, ...call.withinGroup].map((item) => ({
+      expr: binder.bind(item.expression),
+      order: sortOrder(item),
+    }));
+    if (written.some(({ expr }) => expr === POISON)) return null;
+    // Aggregates that depend on the order of rows take that of the window.
+    const ordered = orderBy.map(({ expr, descending, nullsFirst }) => ({
+      expr,
+      order: { descending, nullsFirst },
+    }));
+    const keys = written.length > 0 ? written : ordered;
+    const resolution = resolveAggregateCall(call, { args, filter, keys, rowTime: false }, names);
+    if (resolution.tag === 'error') {
+      const { code, message, extras } = resolution;
+      this.#diagnostics.error(code, message, call.span, extras);
+      return null;
+    }
+    return overCall('aggregate', resolution.call.type, resolution.call.label, {
+      aggregate: resolution.call,
+    });
+  }
+
+  #bindFunction(
+    fn: OverFunction,
+    args: readonly Expr[],
+    call: CallExpression,
+    context: ExpressionContext,
+  ): OverCall | null {
+    const label = `${fn}(${args.map((arg) => labelOf(arg, context)).join(', ')})`;
+    const ignoreNulls = call.nullTreatment === 'ignore';
+    const [value, second, third] = args;
+    if (fn === 'ntile') {
+      const count = wholeNumber(value);
+      if (count === null || count < 1)
+        return this.#refuse('ntile() takes a whole number above zero', call.span);
+      return overCall(fn, INT64, label, { count });
+    }
+    if (value === undefined) {
+      const ratio = fn === 'percent_rank' || fn === 'cume_dist';
+      return overCall(fn, ratio ? FLOAT64 : INT64, label, {});
+    }
+    if (fn === 'nth_value') {
+      const count = wholeNumber(second);
+      if (count === null || count < 1)
+        return this.#refuse('nth_value() takes a whole number above zero', call.span);
+      return overCall(fn, value.type, label, { args: [value], count, ignoreNulls });
+    }
+    if (fn !== 'lag' && fn !== 'lead')
+      return overCall(fn, value.type, label, { args: [value], ignoreNulls });
+    const written = second === undefined ? 1 : wholeNumber(second);
+    if (written === null)
+      return this.#refuse(
+        `${fn}() takes a whole number of rows`,
+        call.span,
+        'it must be a constant',
+      );
+    const cast = third === undefined ? null : castTo(third, value.type, false);
+    if (cast?.tag === 'refused') {
+      this.#diagnostics.error('TYPE_ERROR', `the default of ${fn}(): ${cast.message}`, call.span, {
+        hint: cast.hint,
+      });
+      return null;
+    }
+    // Backwards by less than nothing is forwards.
+    const turned: OverFunction = written < 0 ? (fn === 'lag' ? 'lead' : 'lag') : fn;
+    const count = Math.abs(written);
+    const all = cast === null ? [value] : [value, cast.expr];
+    return overCall(turned, value.type, label, { args: all, count, ignoreNulls });
+  }
+
+  /**
+   * The rows with every call computed, and the expressions over them.
+   * @param regroup  turns expressions over the SELECT's input into ones over `input`; null when there is no grouping
+   */
+  build(
+    input: PlanNode,
+    exprs: readonly Expr[],
+    regroup: ((expr: Expr, source: { span: Span }) => Expr) | null,
+  ): { node: PlanNode; exprs: readonly Expr[] } | null {
+    if (this.#bound.length === 0) return { node: input, exprs };
+    const regrouped = this.#bound.map((bound) => regroupBound(bound, regroup));
+    if (regrouped.includes(null)) return null;
+    const columns = new Columns(input);
+    const calls = regrouped.flatMap((bound) =>
+      bound === null ? [] : [{ ...placeBound(bound, columns), form: formOf(bound, input) }],
+    );
+    let node: PlanNode = columns.project();
+    const places = new Map<number, number>();
+    for (const group of groupsOf(calls)) {
+      const [first] = group;
+      if (first === undefined) continue;
+      const width: number = node.schema.length;
+      const fields = group.map(({ call }) => fieldOf(call, columns.schema));
+      group.forEach(({ index }, at) => places.set(index, width + at));
+      const form: OverForm = node.updating ? 'updating' : first.form;
+      const { partitionBy, orderBy } = first;
+      node = makeOver(
+        node,
+        { form, partitionBy, orderBy, calls: group.map(({ call }) => call) },
+        fields,
+      );
+    }
+    return {
+      node,
+      exprs: exprs.map((expr) =>
+        mapColumns(expr, (column) =>
+          isOverStandIn(column)
+            ? { ...column, index: places.get(column.index - OVER_STAND_INS) ?? 0 }
+            : column,
+        ),
+      ),
+    };
+  }
+}
+
+/** Order keys; NULL is the largest value, so it comes first in a descending order. Null after an error. */
+export function bindSortKeys(
+  items: readonly OrderItem[],
+  binder: { bind: (expression: OrderItem['expression']) => Expr },
+): SortKey[] | null {
+  const keys = items.map(({ expression, descending, nulls }) => ({
+    expr: binder.bind(expression),
+    descending,
+    nullsFirst: nulls === null ? descending : nulls === 'first',
+  }));
+  return keys.some(({ expr }) => expr === POISON) ? null : keys;
+}
+
+function overCall(
+  fn: OverFunction,
+  type: SqlType,
+  label: string,
+  more: Partial<OverCall>,
+): OverCall {
+  return {
+    fn,
+    args: [],
+    count: 0,
+    ignoreNulls: false,
+    aggregate: null,
+    frame: DEFAULT_FRAME,
+    type,
+    label,
+    ...more,
+  };
+}
+
+function labelOf(expr: Expr, context: ExpressionContext): string {
+  if (expr.tag === 'column') return context.scope[expr.index]?.name ?? '…';
+  return expr.tag === 'literal' ? String(expr.value) : '…';
+}
+
+function wholeNumber(expr: Expr | undefined): number | null {
+  if (expr?.tag !== 'literal') return null;
+  const whole = expr.type.tag === 'int32' || expr.type.tag === 'int64';
+  const value = Number(expr.value);
+  return whole && Number.isSafeInteger(value) ? value : null;
+}
+
+function regroupBound(
+  bound: Bound,
+  regroup: ((expr: Expr, source: { span: Span }) => Expr) | null,
+): Bound | null {
+  if (regroup === null) return bound;
+  let poisoned = false;
+  const change = (expr: Expr): Expr => {
+    const changed = regroup(expr, bound);
+    poisoned ||= changed === POISON;
+    return changed;
+  };
+  const result = {
+    call: mapOverCall(bound.call, change),
+    partitionBy: bound.partitionBy.map(change),
+    orderBy: bound.orderBy.map((key) => ({ ...key, expr: change(key.expr) })),
+    span: bound.span,
+  };
+  return poisoned ? null : result;
+}
+
+/** The input's columns, and behind them what is computed from them. */
+class Columns {
+  readonly #input: PlanNode;
+  readonly #extras: Expr[] = [];
+
+  constructor(input: PlanNode) {
+    this.#input = input;
+  }
+
+  get schema(): PlanNode['schema'] {
+    return this.#input.schema;
+  }
+
+  place(expr: Expr): Expr {
+    if (expr.tag === 'column') return expr;
+    const text = canonical(expr);
+    const known = this.#extras.findIndex((extra) => canonical(extra) === text);
+    const at = known >= 0 ? known : this.#extras.push(expr) - 1;
+    return { tag: 'column', index: this.#input.schema.length + at, type: expr.type };
+  }
+
+  project(): PlanNode {
+    if (this.#extras.length === 0) return this.#input;
+    const { schema } = this.#input;
+    return makeProject(
+      this.#input,
+      [...schema.map((_, index) => columnExpr(schema, index)), ...this.#extras],
+      [...schema.map(({ name }) => name), ...this.#extras.map((_, at) => `over_${at + 1}`)],
+    );
+  }
+}
+
+type Placed = Omit<Bound, 'span'>;
+
+function placeBound(bound: Bound, columns: Columns): Placed {
+  const place = (expr: Expr): Expr => columns.place(expr);
+  const { call } = bound;
+  return {
+    call: {
+      ...call,
+      args: call.args.map(place),
+      aggregate: call.aggregate === null ? null : mapAggregate(call.aggregate, place),
+    },
+    partitionBy: bound.partitionBy.map(place),
+    orderBy: bound.orderBy.map((key) => ({ ...key, expr: place(key.expr) })),
+  };
+}
+
+type Grouped = Placed & { form: OverForm; index: number };
+
+/** Calls of one partition, order and form together; those that leave their input's rows as they are come first. */
+function groupsOf(calls: readonly (Placed & { form: OverForm })[]): Grouped[][] {
+  const groups = new Map<string, Grouped[]>();
+  calls.forEach((call, index) => {
+    const text = canonical([call.form === 'updating', call.partitionBy, call.orderBy]);
+    const group = groups.get(text) ?? [];
+    group.push({ ...call, index });
+    groups.set(text, group);
+  });
+  const all = [...groups.values()];
+  const isLast = (group: readonly Grouped[]): boolean => group[0]?.form === 'updating';
+  return [...all.filter((group) => !isLast(group)), ...all.filter(isLast)];
+}
+
+/** When the results of a call are final. */
+function formOf({ call, partitionBy, orderBy }: Bound, input: PlanNode): OverForm {
+  if (input.updating || !input.eventTime) return 'updating';
+  if (partitionBy.some((expr) => namesWindow(expr, input))) return 'closed';
+  const [first] = orderBy;
+  if (first === undefined || first.descending) return 'updating';
+  const order = eventOrderOf(first.expr, input);
+  if (order === null) return 'updating';
+  return looksBack(call, order === 'exact' && orderBy.length === 1) ? 'timed' : 'updating';
+}
+
+/** Whether the result depends on a bounded stretch of earlier rows, or on what can be carried along. */
+function looksBack(call: OverCall, measurable: boolean): boolean {
+  const { fn, frame, ignoreNulls } = call;
+  if (fn === 'row_number' || fn === 'rank' || fn === 'dense_rank') return true;
+  if (fn === 'lag') return !ignoreNulls;
+  const framed = ['aggregate', 'first_value', 'last_value', 'nth_value'].includes(fn);
+  if (!framed || frame.unit === 'groups') return false;
+  const { start, end } = frame;
+  if (end.tag !== 'current_row' && end.tag !== 'preceding') return false;
+  const distance = start.tag === 'preceding' || end.tag === 'preceding';
+  if (frame.unit === 'range' && distance && !measurable) return false;
+  if (start.tag !== 'unbounded_preceding') return true;
+  if (fn === 'aggregate') return end.tag === 'current_row';
+  return !ignoreNulls;
+}
+
+function fieldOf(call: OverCall, schema: PlanNode['schema']): Field {
+  return { name: call.label, type: call.type, nullable: mayBeNull(call, schema) };
+}
+
+function mayBeNull(call: OverCall, schema: PlanNode['schema']): boolean {
+  const { fn, aggregate, frame, args } = call;
+  if (fn === 'aggregate' && aggregate !== null) {
+    if (neverGivesNull(aggregate)) return false;
+    if (mayGiveNull(aggregate)) return true;
+    const own =
+      ['unbounded_preceding', 'preceding', 'current_row'].includes(frame.start.tag) &&
+      ['current_row', 'following', 'unbounded_following'].includes(frame.end.tag);
+    return (
+      !own || aggregate.filter !== null || aggregate.args.some((arg) => isNullable(arg, schema))
+    );
+  }
+  return args.length > 0;
+}

@@ -1,0 +1,12 @@
+CREATE TABLE t (k TEXT, v INT, at TIMESTAMP, WATERMARK FOR at) WITH (connector = 'http');
+SELECT row_number() AS n FROM t;
+SELECT k FROM t WHERE row_number() OVER (ORDER BY v) = 1;
+SELECT sum(rank() OVER (ORDER BY v)) OVER () AS s FROM t;
+SELECT sum(v) OVER w AS s FROM t WINDOW win AS (ORDER BY v);
+SELECT sum(v) OVER (win PARTITION BY k) AS s FROM t WINDOW win AS (ORDER BY v);
+SELECT sum(v) OVER (ORDER BY v ROWS -1 PRECEDING) AS s FROM t;
+SELECT sum(v) OVER (ORDER BY at RANGE 5 PRECEDING) AS s FROM t;
+SELECT sum(v) OVER (ORDER BY v ROWS BETWEEN 1 FOLLOWING AND 1 PRECEDING) AS s FROM t;
+SELECT ntile(0) OVER (ORDER BY v) AS s, lag() OVER (ORDER BY v) AS l, nth_value(v, v) OVER () AS n FROM t;
+SELECT upper(k) OVER (ORDER BY v) AS s FROM t;
+SELECT k, rank() OVER (ORDER BY v) AS r FROM t GROUP BY k;
