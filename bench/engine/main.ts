@@ -37,6 +37,26 @@ const JOBS: Record<string, { sql: string; keys: number | null }> = {
     sql: `SELECT auction, bidder, w.start, n, s FROM (SELECT auction, bidder, tumble(interval '10 seconds') AS w, count(*) AS n, sum(price) AS s FROM bid GROUP BY auction, bidder, w)`,
     keys: null,
   },
+  'hop-panes: 60, subtracted': {
+    sql: `SELECT auction, w.start, x, y FROM (SELECT auction, hop(interval '10 milliseconds', interval '600 milliseconds') AS w, count(*) AS x, avg(price) AS y FROM bid GROUP BY auction, w)`,
+    keys: 20,
+  },
+  'hop-panes: 3600, subtracted': {
+    sql: `SELECT auction, w.start, x, y FROM (SELECT auction, hop(interval '10 milliseconds', interval '36000 milliseconds') AS w, count(*) AS x, avg(price) AS y FROM bid GROUP BY auction, w)`,
+    keys: 20,
+  },
+  'hop-panes: 60, stacked': {
+    sql: `SELECT auction, w.start, x, y FROM (SELECT auction, hop(interval '10 milliseconds', interval '600 milliseconds') AS w, min(price) AS x, sum(rate) AS y FROM bid GROUP BY auction, w)`,
+    keys: 20,
+  },
+  'hop-panes: 3600, stacked': {
+    sql: `SELECT auction, w.start, x, y FROM (SELECT auction, hop(interval '10 milliseconds', interval '36000 milliseconds') AS w, min(price) AS x, sum(rate) AS y FROM bid GROUP BY auction, w)`,
+    keys: 20,
+  },
+  session: {
+    sql: `SELECT bidder, w.start, n FROM (SELECT bidder, session(interval '100 milliseconds') AS w, count(*) AS n FROM bid GROUP BY bidder, w)`,
+    keys: null,
+  },
   'updating aggregate': {
     sql: 'SELECT auction, count(*) AS n, avg(price) AS mean FROM bid GROUP BY auction',
     keys: null,

@@ -59,18 +59,22 @@ export class StateLayers {
     if (!keepsChanges || last === undefined || this.#settled === null) return 'whole';
     if (!sameBarrier(last, this.#settled)) return 'whole';
     const chains = [...(this.#chains.get(operator)?.values() ?? [])];
-    return chains.every((chain) => this.#mayGrow(chain)) ? 'changes' : 'whole';
+    return this.#mayGrow(chains) ? 'changes' : 'whole';
   }
 
-  #mayGrow({ layer, files }: Chain): boolean {
+  /** All tables of an operator are asked for alike, so that a small one beside a large one does not make it whole. */
+  #mayGrow(chains: readonly Chain[]): boolean {
     let whole = 0;
     let changes = 0;
-    for (const file of files) {
-      if (file.layer === 0) whole += file.size;
-      else changes += file.size;
+    for (const { files } of chains) {
+      for (const file of files) {
+        if (file.layer === 0) whole += file.size;
+        else changes += file.size;
+      }
     }
     const { wholeBytesMin, layersMax } = this.#policy;
-    return whole >= wholeBytesMin && layer + 1 < layersMax && changes <= whole;
+    const isShallow = chains.every(({ layer }) => layer + 1 < layersMax);
+    return whole >= wholeBytesMin && isShallow && changes <= whole;
   }
 
   /** Takes over a snapshot. Parts that still waited belonged to a checkpoint that has been given up. */

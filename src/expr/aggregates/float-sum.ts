@@ -8,12 +8,13 @@
  * State: BIGINT count of values; DOUBLE sum and correction of the finite ones; BIGINT counts of NaN,
  * Infinity and -Infinity.
  */
-import type { Column, Float64Column } from '../../batch/column.ts';
+import type { Column, Float64Column, Int64Column } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import { FLOAT64, INT64 } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import { makeFloat64 } from '../vector.ts';
-import { countColumn, grownFloat64, mergeCounts, presentGroups } from './group-arrays.ts';
+import { int64AsNumber } from '../wide.ts';
+import { countColumn, grownFloat64, presentGroups } from './group-arrays.ts';
 
 /** Fields of a group in the flat array. */
 const WIDTH = 6;
@@ -23,6 +24,7 @@ const CORRECTION = 2;
 const NAN = 3;
 const POSITIVE = 4;
 const NEGATIVE = 5;
+const COUNTS = [COUNT, NAN, POSITIVE, NEGATIVE];
 
 export class FloatSumAccumulator implements Accumulator {
   readonly stateTypes = [INT64, FLOAT64, FLOAT64, INT64, INT64, INT64];
@@ -82,22 +84,18 @@ export class FloatSumAccumulator implements Accumulator {
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     const sums = (states[1] as Float64Column).values;
     const corrections = (states[2] as Float64Column).values;
-    for (const [field, column] of [
-      [COUNT, states[0]],
-      [NAN, states[3]],
-      [POSITIVE, states[4]],
-      [NEGATIVE, states[5]],
-    ] as const) {
-      const counts = new Float64Array(this.#size);
-      mergeCounts(counts, groups, rows, column);
-      for (let group = 0; group < this.#size; group++)
-        this.#bump(group * WIDTH + field, counts[group] as number);
-    }
+    const counts = [states[0], states[3], states[4], states[5]] as readonly Int64Column[];
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0) continue;
-      this.#addFinite(group * WIDTH, sums[row] as number);
-      this.#bump(group * WIDTH + CORRECTION, corrections[row] as number);
+      const at = group * WIDTH;
+      for (let part = 0; part < COUNTS.length; part++)
+        this.#bump(
+          at + (COUNTS[part] as number),
+          int64AsNumber((counts[part] as Int64Column).words, row),
+        );
+      this.#addFinite(at, sums[row] as number);
+      this.#bump(at + CORRECTION, corrections[row] as number);
     }
   }
 
