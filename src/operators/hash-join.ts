@@ -16,8 +16,6 @@
  * Failure: rows that cannot be computed are errors; rows that come after what they could meet was dropped are late.
  */
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { filterBatch } from '../batch/take.ts';
-import { timestampText } from '../batch/timestamp-text.ts';
 import type { Schema } from '../batch/types.ts';
 import type { JoinSpec } from '../graph/graph.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
@@ -26,8 +24,8 @@ import { type KeyedBatch, JoinInputs } from './join-inputs.ts';
 import { JoinOutput } from './join-output.ts';
 import { JoinPairs } from './join-pairs.ts';
 import { JoinSide } from './join-side.ts';
-import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
-import { rowJson } from './row-json.ts';
+import { withoutLateRows } from './late-rows.ts';
+import type { Operator, Output, Watermark } from './operator.ts';
 import { timeAt } from './times.ts';
 
 /** Pairs are tested and emitted once there are so many; those of one row are never parted. */
@@ -148,25 +146,8 @@ export class HashJoin implements Operator {
   /** Reports rows that come after what they could meet was dropped; the batch itself when there are none. */
   #withoutLate(own: Role, batch: RecordBatch, output: Output): RecordBatch {
     const grace = this.#deferred ? 0 : own.hold;
-    if (grace === null || batch.eventTime === null) return batch;
-    const open = this.#watermark - grace;
-    const { words } = batch.eventTime;
-    let keep: Uint8Array | null = null;
-    const late: RowProblem[] = [];
-    for (let row = 0; row < batch.rows; row++) {
-      const time = timeAt(words, row);
-      if (time >= open) continue;
-      keep ??= new Uint8Array(batch.rows).fill(1);
-      keep[row] = 0;
-      // What is taken back here was forgotten before.
-      if (batch.retract?.[row] === 1) continue;
-      const message = lateMessage(time, this.#watermark);
-      const raw = rowJson(batch, own.schema, row);
-      late.push({ row, code: 'LATE_ROW', column: '', message, raw });
-    }
-    if (keep === null) return batch;
-    if (late.length > 0) output.late(late);
-    return filterBatch(batch, keep);
+    if (grace === null) return batch;
+    return withoutLateRows(batch, own.schema, this.#watermark - grace, this.#watermark, output);
   }
 
   /** Gathers the candidate pairs of rows from `from` on; the row after the last one it did. */
@@ -396,10 +377,4 @@ function holdsOf({ time }: JoinSpec, low: number, high: number): [number | null,
   if (time.tag === 'any') return [time.ttlMicros, time.ttlMicros];
   const finite = (value: number): number | null => (Number.isFinite(value) ? value : null);
   return [finite(Math.max(0, high)), finite(Math.max(0, -low))];
-}
-
-function lateMessage(time: number, watermark: Watermark): string {
-  if (watermark === Infinity) return 'late: the input had ended';
-  const lateByMs = (watermark - time) / 1000;
-  return `late by ${lateByMs} ms: event time had reached ${timestampText(BigInt(Math.round(watermark)))}, and rows it could meet were dropped`;
 }

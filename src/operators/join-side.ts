@@ -193,6 +193,34 @@ export class JoinSide {
     if (this.#live < before) this.#log.dropBelow(bound);
   }
 
+  /** Tells of every row, once, when event time has passed it; it is kept. */
+  passed(bound: number, visit: (id: number) => void): void {
+    if (this.#queue === null || bound === -Infinity) return;
+    this.#queue.takeBelow(bound, (id, serial) => {
+      if (this.#alive[id] === 1 && this.#serials[id] === serial) visit(id);
+    });
+  }
+
+  /** Whether row `one` was added after row `other`. */
+  isNewer(one: number, other: number): boolean {
+    return (this.#serials[one] as number) > (this.#serials[other] as number);
+  }
+
+  /** The key of a row, as columns of one value. */
+  keyColumnsOf(id: number): Column[] {
+    const one = Int32Array.of(id);
+    return this.#keyColumns.map((column, place) =>
+      must(column === null ? this.#computed.get(place) : this.#columns[column], 'a key').gather(
+        one,
+      ),
+    );
+  }
+
+  /** The first row of the list that row `id` is in. */
+  firstLike(id: number): number {
+    return this.rows.firstOf(id);
+  }
+
   /** Rows that came before event time was known count as of now. */
   stamp(time: number): void {
     if (this.#unstamped.length === 0) return;
@@ -224,7 +252,7 @@ export class JoinSide {
       const isUntouched = this.#log.isEmpty;
       this.#log.reset(this.#nextSerial);
       if (this.#live === 0 && (kind === 'whole' || isUntouched)) return [];
-      return [this.#table(this.#livingIds(), null)];
+      return [this.#table(this.ids(), null)];
     }
     if (this.#log.isEmpty) return [];
     const ids = Int32Array.from(this.#log.changedIds.filter((id) => this.#alive[id] === 1));
@@ -234,7 +262,8 @@ export class JoinSide {
     return [this.#table(ids, { keyColumns: KEY_COLUMNS, removed: gone, droppedBelow })];
   }
 
-  #livingIds(): Int32Array {
+  /** The places of all rows. */
+  ids(): Int32Array {
     const ids = new Int32Array(this.#live);
     let count = 0;
     for (let id = 0; id < this.#size; id++) if (this.#alive[id] === 1) ids[count++] = id;

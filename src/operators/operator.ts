@@ -35,6 +35,10 @@ export interface Operator {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
   /** Event time has reached `watermark`. The driver passes it on downstream afterwards. */
   onWatermark(watermark: Watermark, output: Output): void;
+  /** Rows of this port are read to their end before time is told: what the port says of it does not count till then. */
+  readonly waitsForEnd?: number;
+  /** No more rows come by the port that is waited for; called again after a restart. */
+  onPortEnd?(output: Output): void;
   /** Processing time, for operators that flush by the clock. */
   onTick(nowMs: number, output: Output): void;
   /** Called right before a snapshot, so that buffered results leave ahead of the barrier. */

@@ -9,7 +9,15 @@ import type { Join } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
 import { type Environment, type Relation, joinParts } from './bind-from.ts';
-import { type Condition, type JoinContext, allOf, isSingleRow, planJoin } from './bind-join.ts';
+import {
+  type Condition,
+  type JoinContext,
+  allOf,
+  isLookup,
+  isSingleRow,
+  planJoin,
+} from './bind-join.ts';
+import { planAsOfJoin } from './bind-as-of.ts';
 import { withSuggestion } from './diagnostics.ts';
 import { columnsOf, conjunctsOf } from './expressions.ts';
 import { resolveCall } from './functions.ts';
@@ -56,17 +64,27 @@ export function bindJoin(
   const bound = bindConstraint(join, left, { ...both, scope: both.scope }, width, environment);
   const scope = outerScope(join, bound.scope, width);
   if (bound.conditions === null) return { ...both, parts: null, scope };
-  if (join.kind === 'inner' || join.kind === 'cross')
+  if ((join.kind === 'inner' || join.kind === 'cross') && !isAsOf(join))
     return { ...both, conditions: [...both.conditions, ...bound.conditions], scope };
   const sides = [left, right].map((side) => joinParts(side, [], join.span, environment));
   const [one, other] = sides;
   if (one === undefined || one === null || other === undefined || other === null)
     return { ...both, parts: null, scope };
-  const node = planJoin(join.kind, one, other, bound.conditions, {
+  const context = {
     diagnostics: environment.diagnostics,
     span: join.span,
     ttlMicros: environment.settings.updatingTtlMicros,
-  });
+  };
+  const node = isAsOf(join)
+    ? planAsOfJoin(
+        join,
+        one,
+        other,
+        bound.conditions,
+        versionTime(join, left, environment),
+        context,
+      )
+    : planJoin(join.kind === 'cross' ? 'inner' : join.kind, one, other, bound.conditions, context);
   const merged = node === null ? null : mergeFull(join, node, scope, bound.pairs);
   return {
     parts: merged === null ? null : [merged.node],
@@ -74,6 +92,17 @@ export function bindJoin(
     scope: merged?.scope ?? scope,
     open: both.open,
   };
+}
+
+/** Whether only the last right row counts, by either spelling. */
+const isAsOf = ({ asOf, right }: Join): boolean =>
+  asOf || (right.tag === 'table' && right.asOf !== null);
+
+/** What FOR SYSTEM_TIME AS OF says, over the left side; null: nothing, or an error. */
+function versionTime(join: Join, left: Relation, environment: Environment): Expr | null {
+  if (join.right.tag !== 'table' || join.right.asOf === null) return null;
+  const bound = new ExpressionBinder(conditionContext(left, environment)).bind(join.right.asOf);
+  return bound === POISON ? null : bound;
 }
 
 /** Columns of a side that may be missing can be NULL; a semi join shows its left side only. */
@@ -238,7 +267,8 @@ export function joinAll(
   context: JoinContext,
 ): PlanNode | null {
   const order = new JoinOrder(parts, conditions);
-  let node = order.take(0);
+  const start = parts.findIndex((part) => !isLookup(part));
+  let node = order.take(Math.max(0, start));
   while (!order.isDone) {
     const right = order.take(order.next(isSingleRow(node)));
     const joined = planJoin('inner', node, right, order.due(), context);
@@ -314,9 +344,10 @@ class JoinOrder {
     const connected = missing.find((part) =>
       this.#waiting.some(({ expr }) => this.#connects(expr, part)),
     );
-    const single = missing.find(
-      (part) => isSingle || isSingleRow(must(this.#parts[part], 'a part')),
-    );
+    const single = missing.find((part) => {
+      const node = must(this.#parts[part], 'a part');
+      return isSingle || isSingleRow(node) || isLookup(node);
+    });
     return connected ?? single ?? must(missing[0], 'a part that is missing');
   }
 

@@ -29,7 +29,7 @@ export type JoinContext = {
 };
 
 /** What a join is decided to be, before the node is made. */
-type Draft = {
+export type Draft = {
   left: PlanNode;
   right: PlanNode;
   leftKeys: Expr[];
@@ -48,8 +48,21 @@ export function planJoin(
   context: JoinContext,
 ): JoinNode | null {
   const draft = sortConditions(kind, left, right, conditions);
-  const time = timeOf(kind, draft, context);
-  if (draft.leftKeys.length === 0 && !isSingleRow(left) && !isSingleRow(right)) {
+  if (isLookup(left) && !isLookup(right) && kind !== 'inner')
+    return refuse(
+      context,
+      'a TEMPORARY table stands on the right side of a join',
+      'exchange the sides',
+    );
+  const lookup = isLookup(right);
+  if (lookup && padsLeft(kind))
+    return refuse(
+      context,
+      `a ${kind} join with a TEMPORARY table is not supported`,
+      'its rows are looked up for those of the left side: use JOIN or LEFT JOIN',
+    );
+  const time: JoinTime = lookup ? { tag: 'lookup' } : timeOf(kind, draft, context);
+  if (draft.leftKeys.length === 0 && !lookup && !isSingleRow(left) && !isSingleRow(right)) {
     context.diagnostics.error(
       'UNSUPPORTED',
       conditions.length === 0
@@ -65,6 +78,17 @@ export function planJoin(
     return null;
   }
   return makeJoin({ kind, ...draft, residual: allOf(draft.others), time });
+}
+
+function refuse({ diagnostics, span }: JoinContext, message: string, hint: string): null {
+  diagnostics.error('UNSUPPORTED', message, span, { hint });
+  return null;
+}
+
+/** Whether the rows are those of a TEMPORARY table. */
+export function isLookup(node: PlanNode): boolean {
+  if (node.tag === 'scan') return node.temporary;
+  return (node.tag === 'project' || node.tag === 'filter') && isLookup(node.input);
 }
 
 /** Whether there is at most one row at any time. */
@@ -93,7 +117,7 @@ export const allOf = (conditions: readonly Expr[]): Expr | null =>
 export const toRight = (expr: Expr, width: number): Expr =>
   mapColumns(expr, (column) => ({ ...column, index: column.index - width }));
 
-function sortConditions(
+export function sortConditions(
   kind: JoinKind,
   left: PlanNode,
   right: PlanNode,

@@ -63,6 +63,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     computed: outputs.map(({ expr }) => expr),
     watermark,
     lateRows: common.get('late_rows') === 'dead_letter' ? 'dead_letter' : 'count',
+    temporary: table.temporary,
     schema,
     updating: false,
     keys: null,

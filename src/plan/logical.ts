@@ -82,6 +82,8 @@ export type ScanNode = NodeShape & {
   computed: readonly Expr[];
   watermark: WatermarkPlan | null;
   lateRows: 'count' | 'dead_letter';
+  /** A TEMPORARY table: on the right side of a join it is read to its end first. */
+  temporary: boolean;
 };
 
 export type ProjectNode = NodeShape & { tag: 'project'; input: PlanNode; exprs: readonly Expr[] };

@@ -45,6 +45,8 @@ export type Table = {
   /** Null: from the connector, or for a sink from its first INSERT. */
   columns: readonly TableColumn[] | null;
   primaryKey: readonly string[];
+  /** Read as a whole before a join with it begins. */
+  temporary: boolean;
   watermark: WatermarkConstraint | null;
   role: Role | null;
   /** Bound on first reading. */
@@ -68,13 +70,6 @@ export function bindTable(
   connectors: readonly ConnectorDeclaration[],
   diagnostics: Diagnostics,
 ): Table {
-  if (statement.temporary)
-    diagnostics.error(
-      'UNSUPPORTED',
-      'TEMPORARY tables are not supported yet',
-      statement.name.span,
-      { hint: 'lookup joins come later; leave the word out' },
-    );
   const [partition] = statement.partitionedBy;
   if (partition !== undefined)
     diagnostics.error('UNSUPPORTED', 'PARTITIONED BY is not supported yet', partition.span, {
@@ -82,6 +77,15 @@ export function bindTable(
     });
   const written = collectOptions(statement.options, diagnostics);
   const connector = bindConnector(statement, written, connectors, diagnostics);
+  if (statement.temporary && connector !== null && connector.bounded === false)
+    diagnostics.error(
+      'UNSUPPORTED',
+      `a TEMPORARY table can not be read from "${connector.name}", which never ends`,
+      statement.name.span,
+      {
+        hint: "read a file: connector = 'single_file'; or leave the word out and join the table as it is",
+      },
+    );
   const watermarks = statement.constraints.filter((constraint) => constraint.tag === 'watermark');
   const [watermark, secondWatermark] = watermarks;
   if (secondWatermark !== undefined)
@@ -94,6 +98,7 @@ export function bindTable(
     written,
     columns,
     primaryKey: bindPrimaryKey(statement, columns, diagnostics),
+    temporary: statement.temporary,
     watermark: watermark ?? null,
     role: bindRole(written.get('type'), connector, diagnostics),
     source: null,

@@ -87,6 +87,8 @@ export type TableReference = NamedTable | DerivedTable | TableFunction | Join;
 export type NamedTable = {
   readonly tag: 'table';
   readonly name: Identifier;
+  /** `FOR SYSTEM_TIME AS OF …`: the rows as they were then; null without. */
+  readonly asOf: Expression | null;
   readonly alias: TableAlias | null;
   readonly span: Span;
 };
@@ -121,6 +123,8 @@ export type JoinKind = 'inner' | 'left' | 'right' | 'full' | 'cross' | 'semi' | 
 export type Join = {
   readonly tag: 'join';
   readonly kind: JoinKind;
+  /** ASOF: each left row meets the last right row that its condition allows. */
+  readonly asOf: boolean;
   readonly left: TableReference;
   readonly right: TableReference;
   /** Null for a cross join only. */

@@ -1,4 +1,5 @@
 /** What stands in FROM: tables, queries, calls and joins of them. */
+import type { Expression } from './ast-expression.ts';
 import type {
   DerivedTable,
   Join,
@@ -29,6 +30,8 @@ export function parseTableReference(stream: TokenStream): TableReference {
 
 function parseJoin(stream: TokenStream, left: TableReference): Join | null {
   const natural = stream.accept('natural');
+  const asOf = !natural && atAsOfJoin(stream);
+  if (asOf) stream.next();
   const kind = parseJoinKind(stream);
   if (kind === null)
     return natural ? stream.fail('a join', ['JOIN', 'LEFT', 'RIGHT', 'FULL', 'INNER']) : null;
@@ -43,8 +46,19 @@ function parseJoin(stream: TokenStream, left: TableReference): Join | null {
   let constraint: JoinConstraint | null = null;
   if (natural) constraint = { tag: 'natural', span: keyword };
   else if (kind !== 'cross') constraint = parseJoinConstraint(stream);
-  return { tag: 'join', kind, left, right, constraint, span: stream.spanFrom(left.span.start) };
+  return {
+    tag: 'join',
+    kind,
+    asOf,
+    left,
+    right,
+    constraint,
+    span: stream.spanFrom(left.span.start),
+  };
 }
+
+const atAsOfJoin = (stream: TokenStream): boolean =>
+  stream.atWord('asof') && ['join', 'left', 'inner'].some((word) => stream.atWord(word, 1));
 
 /** Takes the words of a join up to JOIN. */
 function parseJoinKind(stream: TokenStream): JoinKind | null {
@@ -102,8 +116,19 @@ function parseTableOperand(stream: TokenStream): TableReference {
       span: stream.spanFrom(start),
     });
   }
+  const asOf = parseSystemTime(stream);
   const alias = parseTableAlias(stream);
-  return { tag: 'table', name, alias, span: stream.spanFrom(start) };
+  return { tag: 'table', name, asOf, alias, span: stream.spanFrom(start) };
+}
+
+/** `FOR SYSTEM_TIME AS OF …`. */
+function parseSystemTime(stream: TokenStream): Expression | null {
+  if (!stream.atWord('for') || !stream.atWord('system_time', 1)) return null;
+  stream.next();
+  stream.next();
+  stream.expect('as');
+  if (!stream.accept('of')) stream.fail('OF', ['OF']);
+  return stream.parseExpression();
 }
 
 /** `(query)`, or a join in parentheses; see parse-bracketed.ts for why the two are told apart late. */

@@ -116,7 +116,7 @@ function printSelectItem(item: SelectItem): string {
 function printTableReference(table: TableReference): string {
   switch (table.tag) {
     case 'table':
-      return printIdentifier(table.name) + printTableAlias(table.alias);
+      return `${printIdentifier(table.name)}${printSystemTime(table.asOf)}${printTableAlias(table.alias)}`;
     case 'derived':
       return `${table.lateral ? 'LATERAL ' : ''}(${printQuery(table.query)})${printTableAlias(table.alias)}`;
     case 'table_function': {
@@ -127,6 +127,9 @@ function printTableReference(table: TableReference): string {
       return printJoin(table);
   }
 }
+
+const printSystemTime = (asOf: Expression | null): string =>
+  asOf === null ? '' : ` FOR SYSTEM_TIME AS OF ${printExpression(asOf)}`;
 
 function printTableAlias(alias: TableAlias | null): string {
   return alias === null ? '' : ` AS ${printIdentifier(alias.name)}${printColumns(alias.columns)}`;
@@ -146,7 +149,7 @@ function printJoin(join: Join): string {
   const { constraint } = join;
   const natural = constraint?.tag === 'natural' ? 'NATURAL ' : '';
   const right = printTableReference(join.right);
-  let text = `${printTableReference(join.left)} ${natural}${JOIN_WORDS[join.kind]} `;
+  let text = `${printTableReference(join.left)} ${natural}${join.asOf ? 'ASOF ' : ''}${JOIN_WORDS[join.kind]} `;
   text += join.right.tag === 'join' ? `(${right})` : right;
   if (constraint?.tag === 'on') text += ` ON ${printExpression(constraint.condition)}`;
   if (constraint?.tag === 'using') text += ` USING${printColumns(constraint.columns)}`;

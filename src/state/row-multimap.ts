@@ -66,6 +66,13 @@ export class RowMultimap {
     return this.#next[id] as number;
   }
 
+  /** The first row of the list that holds `id`. */
+  firstOf(id: number): number {
+    let first = id;
+    while ((this.#previous[first] as number) >= 0) first = this.#previous[first] as number;
+    return first;
+  }
+
   hashOf(id: number): number {
     return (this.#hashes[id] as number) >>> 0;
   }

@@ -19,6 +19,9 @@ export interface NodeBody {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
   onWatermark(watermark: Watermark, output: Output): void;
   onTick(nowMs: number, output: Output): void;
+  /** As for operators. */
+  readonly waitsForEnd?: number | undefined;
+  onPortEnd?(output: Output): void;
 }
 
 /** Where a node's rows go beyond the nodes of its own stage. */
@@ -98,6 +101,10 @@ export class Node implements Output {
 
   /** One port has said something; passes on what that changes. */
   receiveWatermark(port: number, value: number | 'idle'): void {
+    if (port === this.body.waitsForEnd) {
+      if (value !== Infinity) return;
+      this.body.onPortEnd?.(this);
+    }
     this.#ports.set(port, value);
     const { watermark, idle } = this.#ports.merged;
     if (!idle && watermark === null) return;

@@ -18,6 +18,14 @@ export class OperatorBody implements NodeBody {
     this.operator.onWatermark(watermark, output);
   }
 
+  get waitsForEnd(): number | undefined {
+    return this.operator.waitsForEnd;
+  }
+
+  onPortEnd(output: Output): void {
+    this.operator.onPortEnd?.(output);
+  }
+
   onTick(nowMs: number, output: Output): void {
     this.operator.onTick(nowMs, output);
   }

@@ -6,12 +6,17 @@ import type { Row } from '../../src/batch/values.ts';
 import { runRows } from './run-graph.ts';
 
 const COLUMNS = '(id INT NOT NULL, k INT, x INT, ts TIMESTAMP NOT NULL)';
-const TABLES = ['a', 'b', 'c'];
-const SOURCES = TABLES.map(
-  (name) =>
-    `CREATE TABLE ${name} (id INT NOT NULL, k INT, x INT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts AS ts - interval '3 seconds')
+const STREAMS = ['a', 'b', 'c'];
+/** The last one is read as a whole before it is joined. */
+const TABLES = [...STREAMS, 'd'];
+const SOURCES = [
+  ...STREAMS.map(
+    (name) =>
+      `CREATE TABLE ${name} (id INT NOT NULL, k INT, x INT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts AS ts - interval '3 seconds')
        WITH (connector = 'http', type = 'source');`,
-).join('\n');
+  ),
+  `CREATE TEMPORARY TABLE d (id INT NOT NULL, k INT, x INT, ts TIMESTAMP NOT NULL, PRIMARY KEY (id)) WITH (connector = 'single_file', path = 'd.json');`,
+].join('\n');
 
 /** The window of ten seconds, as DuckDB can say it. */
 const WINDOW = /tumble\(interval '10 seconds'\)/g;
@@ -60,6 +65,27 @@ const QUERIES: readonly string[] = [
      JOIN (SELECT k, sum(x) AS s, tumble(interval '10 seconds') AS w FROM b GROUP BY k, w) AS q ON p.k = q.k AND p.w = q.w`,
   `SELECT p.k, p.n, q.s FROM (SELECT k, count(*) AS n, tumble(interval '10 seconds') AS w FROM a GROUP BY k, w) AS p
      FULL JOIN (SELECT k, sum(x) AS s, tumble(interval '10 seconds') AS w FROM b GROUP BY k, w) AS q ON p.k = q.k AND p.w = q.w`,
+  "SELECT a.id, date_part('second', b.ts) AS s FROM a ASOF JOIN b ON a.k = b.k AND a.ts >= b.ts",
+  "SELECT a.id, date_part('second', b.ts) AS s FROM a ASOF JOIN b ON b.ts < a.ts AND a.k = b.k",
+  "SELECT a.id, date_part('second', b.ts) AS s FROM a ASOF LEFT JOIN b ON a.k = b.k AND a.ts > b.ts",
+  'SELECT a.id, d.id AS d FROM a JOIN d ON a.k = d.k',
+  'SELECT a.id, d.id AS d FROM a LEFT JOIN d ON a.k = d.k AND a.x < d.x AND d.x > 1',
+  'SELECT a.id, d.id AS d FROM d, a WHERE a.k = d.k',
+  'SELECT a.id, d.id AS d FROM a JOIN d ON a.x > d.x',
+  'SELECT a.id FROM a WHERE a.k NOT IN (SELECT k FROM d WHERE k IS NOT NULL) AND a.k IS NOT NULL',
+  'SELECT a.id, b.id AS b, d.x FROM a LEFT JOIN b ON a.k = b.k JOIN d ON d.k = a.x',
+];
+
+/** Forms that DuckDB says otherwise. */
+const OTHERWISE: readonly (readonly [ours: string, duck: string])[] = [
+  [
+    "SELECT a.id, date_part('second', v.ts) AS s FROM a JOIN b FOR SYSTEM_TIME AS OF a.ts AS v ON a.k = v.k",
+    "SELECT a.id, date_part('second', v.ts) AS s FROM a ASOF JOIN b AS v ON a.k = v.k AND a.ts >= v.ts",
+  ],
+  [
+    "SELECT a.id, date_part('second', v.ts) AS s FROM a LEFT JOIN b FOR SYSTEM_TIME AS OF a.ts AS v ON v.k = a.k",
+    "SELECT a.id, date_part('second', v.ts) AS s FROM a ASOF LEFT JOIN b AS v ON a.k = v.k AND a.ts >= v.ts",
+  ],
 ];
 
 type Value = { k: number | null; x: number | null; t: number; late: number };
@@ -84,42 +110,44 @@ const answer = (rows: readonly Row[]): string[] =>
   rows.map((row) => Object.values(row).map(String).join('|')).sort();
 
 describe('what DuckDB says', () => {
-  let duck: DuckDBConnection;
+  let connection: DuckDBConnection;
   beforeAll(async () => {
-    duck = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
-    for (const name of TABLES) await duck.run(`CREATE TABLE ${name} ${COLUMNS}`);
+    connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
+    for (const name of TABLES) await connection.run(`CREATE TABLE ${name} ${COLUMNS}`);
   });
 
   async function ask(query: string, tables: readonly (readonly Row[])[]): Promise<string[]> {
     for (const [at, name] of TABLES.entries()) {
-      await duck.run(`DELETE FROM ${name}`);
+      await connection.run(`DELETE FROM ${name}`);
       const rows = (tables[at] ?? []).map(
         (row) => `(${row['id']}, ${row['k']}, ${row['x']}, make_timestamp(${row['ts']}))`,
       );
-      if (rows.length > 0) await duck.run(`INSERT INTO ${name} VALUES ${rows.join(', ')}`);
+      if (rows.length > 0) await connection.run(`INSERT INTO ${name} VALUES ${rows.join(', ')}`);
     }
     const spoken = query.replace(WINDOW, "time_bucket(interval '10 seconds', ts)");
-    const reader = await duck.runAndReadAll(spoken);
+    const reader = await connection.runAndReadAll(spoken);
     return reader
       .getRows()
       .map((row) => row.map(String).join('|'))
       .sort();
   }
 
-  test.each(QUERIES)('%s', async (query) => {
+  const cases = [...QUERIES.map((query) => [query, query] as const), ...OTHERWISE];
+  test.each(cases)('%s', async (query, duck) => {
     await fc.assert(
       fc.asyncProperty(
         tableArbitrary,
         tableArbitrary,
         tableArbitrary,
+        tableArbitrary,
         fc.integer({ min: 1, max: 5 }),
         fc.array(fc.nat({ max: 5 }), { minLength: 1, maxLength: 6 }),
-        async (a, b, c, batchRows, turns) => {
-          const tables = [rowsOf(a, 0), rowsOf(b, 100), rowsOf(c, 200)];
+        async (a, b, c, d, batchRows, turns) => {
+          const tables = [rowsOf(a, 0), rowsOf(b, 100), rowsOf(c, 200), rowsOf(d, 300)];
           const inputs = Object.fromEntries(TABLES.map((name, at) => [name, tables[at] ?? []]));
           const { rows, failed, late } = runRows(`${SOURCES}\n${query};`, inputs, batchRows, turns);
           expect([failed, late]).toEqual([[], []]);
-          expect(answer(rows)).toEqual(await ask(query, tables));
+          expect(answer(rows)).toEqual(await ask(duck, tables));
         },
       ),
       { numRuns: 25, seed: 11 },

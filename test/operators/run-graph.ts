@@ -182,6 +182,11 @@ class GraphRun {
   #watermark(id: string, watermark: number): void {
     for (const edge of this.#graph.edges.filter((each) => each.from === id)) {
       const merge = this.#merges.get(edge.to) as WatermarkMerge;
+      const waiting = this.#operators.get(edge.to);
+      if (waiting?.waitsForEnd === edge.port) {
+        if (watermark !== Infinity) continue;
+        waiting.onPortEnd?.(this.#outputOf(edge.to));
+      }
       merge.set(edge.port, watermark);
       const merged = merge.merged.watermark;
       if (merged === null || merged <= (this.#watermarks.get(edge.to) ?? -Infinity)) continue;

@@ -349,12 +349,20 @@ const tied = fc.letrec<Tied>((tie) => {
     'semi',
     'anti',
   );
-  const join = node('join', { kind: joinKind, left: table, right: table, constraint }).map(
-    (made): TableReference => ({
-      ...made,
-      constraint: made.kind === 'cross' ? null : made.constraint,
-    }),
-  );
+  const join = node('join', {
+    kind: joinKind,
+    asOf: fc.boolean(),
+    left: table,
+    right: table,
+    constraint,
+  }).map((made): TableReference => ({
+    ...made,
+    asOf:
+      made.asOf &&
+      (made.kind === 'inner' || made.kind === 'left') &&
+      made.constraint?.tag !== 'natural',
+    constraint: made.kind === 'cross' ? null : made.constraint,
+  }));
   const structField = spanned(fc.record({ name: identifier, type, notNull: fc.boolean() }));
   return {
     expression: fc.oneof({ ...bounds, withCrossShrink: true }, leaf, ...compound),
@@ -368,7 +376,7 @@ const tied = fc.letrec<Tied>((tie) => {
     ),
     table: fc.oneof(
       { ...bounds, withCrossShrink: true },
-      node('table', { name: identifier, alias }),
+      node('table', { name: identifier, asOf: optional(expression), alias }),
       node('derived', { lateral: fc.boolean(), query, alias }),
       node('table_function', {
         lateral: fc.boolean(),

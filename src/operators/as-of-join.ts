@@ -1,0 +1,181 @@
+/**
+ * Joins each left row with the last right row of its key that is not after it.
+ *
+ * Place in the walk: stage 6, behind a shuffle of both sides by their keys. A left row waits until event time has passed
+ * it, for only then are all right rows up to it there; it comes out with its own event time. Of right rows with one key
+ * and time the last to arrive counts.
+ *
+ * State table `left`: the rows that wait; `right`: per key the last row that event time has passed, and later ones.
+ * Invariants: INV-68 what comes out depends on the rows and their times only. Not guaranteed: which of two right rows of
+ * one key and time counts, when they come from different partitions.
+ * Failure: rows that cannot be computed are errors; rows behind event time are late.
+ */
+import { must } from '../base/assert.ts';
+import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Schema } from '../batch/types.ts';
+import type { JoinSpec } from '../graph/graph.ts';
+import type { SnapshotKind, StateTable } from '../state/state-table.ts';
+import { LIMITS } from '../base/limits.ts';
+import { type KeyedBatch, JoinInputs } from './join-inputs.ts';
+import { timeColumn } from './join-output.ts';
+import { JoinSide } from './join-side.ts';
+import { withoutLateRows } from './late-rows.ts';
+import type { Operator, Output, Watermark } from './operator.ts';
+import { timeAt, timesOf } from './times.ts';
+
+export class AsOfJoin implements Operator {
+  readonly keepsChanges = true;
+  readonly #pads: boolean;
+  readonly #strict: boolean;
+  readonly #schemas: readonly [Schema, Schema];
+  readonly #inputs: readonly [JoinInputs, JoinInputs];
+  readonly #left: JoinSide;
+  readonly #right: JoinSide;
+  #watermark: Watermark = -Infinity;
+  #overdue = false;
+
+  constructor(spec: JoinSpec, schemas: readonly [Schema, Schema]) {
+    this.#pads = spec.kind === 'left';
+    this.#strict = spec.time.tag === 'as-of' && spec.time.strict;
+    this.#schemas = schemas;
+    this.#inputs = [
+      new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
+      new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1]),
+    ];
+    this.#left = new JoinSide('left', schemas[0], spec.keys[0], true);
+    this.#right = new JoinSide('right', schemas[1], spec.keys[1], true);
+  }
+
+  onBatch(port: number, batch: RecordBatch, output: Output): void {
+    const at = port === 0 ? 0 : 1;
+    const onTime = withoutLateRows(
+      batch,
+      this.#schemas[at],
+      this.#watermark,
+      this.#watermark,
+      output,
+    );
+    const keyed = this.#inputs[at].evaluate(onTime, output);
+    this.#keep(keyed, port === 0 ? this.#left : this.#right, port === 0 && this.#pads);
+  }
+
+  /** @param nullsToo  also rows whose key meets nobody */
+  #keep({ batch, keys, hashes, nulls }: KeyedBatch, side: JoinSide, nullsToo: boolean): void {
+    const words = timesOf(batch);
+    for (let row = 0; row < batch.rows; row++) {
+      const isNull = nulls !== null && nulls[row] === 1;
+      if (isNull && !nullsToo) continue;
+      side.insert(
+        batch.columns,
+        keys,
+        row,
+        hashes[row] as number,
+        timeAt(words, row),
+        isNull ? 1 : 0,
+      );
+    }
+  }
+
+  onWatermark(watermark: Watermark, output: Output): void {
+    if (watermark <= this.#watermark) return;
+    this.#watermark = watermark;
+    this.#emitPassed(output);
+  }
+
+  #emitPassed(output: Output): void {
+    this.#overdue = false;
+    const lefts: number[] = [];
+    const rights: number[] = [];
+    this.#left.expire(this.#watermark, (id) => {
+      const version = this.#versionFor(id);
+      if (version < 0 && !this.#pads) return;
+      lefts.push(id);
+      rights.push(version);
+    });
+    for (let from = 0; from < lefts.length; from += LIMITS.batchRowsDefault) {
+      const to = from + LIMITS.batchRowsDefault;
+      this.#emit(
+        Int32Array.from(lefts.slice(from, to)),
+        Int32Array.from(rights.slice(from, to)),
+        output,
+      );
+    }
+    this.#right.passed(this.#watermark, (id) => this.#dropOlder(id));
+  }
+
+  /** The right row that a left row meets; -1: none. */
+  #versionFor(id: number): number {
+    // A row whose key is NULL was marked when it came.
+    if (this.#left.matches[id] === 1) return -1;
+    const time = this.#left.times[id] as number;
+    const key = this.#left.keyColumnsOf(id);
+    let found = -1;
+    let last = -Infinity;
+    for (
+      let at = this.#right.rows.first(key, 0, this.#left.rows.hashOf(id));
+      at >= 0;
+      at = this.#right.rows.next(at)
+    ) {
+      const other = this.#right.times[at] as number;
+      if (other > time || (this.#strict && other === time)) continue;
+      // The newest comes first: it stands when times are equal.
+      if (found >= 0 && (other < last || (other === last && !this.#right.isNewer(at, found))))
+        continue;
+      found = at;
+      last = other;
+    }
+    return found;
+  }
+
+  /** Event time has passed right row `id`: earlier ones of its key will not be met any more. */
+  #dropOlder(id: number): void {
+    const time = this.#right.times[id] as number;
+    const older: number[] = [];
+    for (let at = this.#right.firstLike(id); at >= 0; at = this.#right.rows.next(at)) {
+      const other = this.#right.times[at] as number;
+      if (at === id || other > time) continue;
+      if (other < time || this.#right.isNewer(id, at)) older.push(at);
+    }
+    for (const at of older) this.#right.remove(at);
+  }
+
+  #emit(lefts: Int32Array, rights: Int32Array, output: Output): void {
+    const rows = lefts.length;
+    const times = Float64Array.from(lefts, (id) => this.#left.times[id] as number);
+    output.emit({
+      rows,
+      columns: [...this.#left.gather(lefts), ...this.#right.gather(rights)],
+      eventTime: timeColumn(times, 0, rows),
+      retract: null,
+    });
+  }
+
+  onTick(_nowMs: number, output: Output): void {
+    if (this.#overdue) this.#emitPassed(output);
+  }
+
+  onBarrier(_output: Output): void {}
+
+  snapshot(kind: SnapshotKind): StateTable[] {
+    return [...this.#left.snapshot(kind), ...this.#right.snapshot(kind)];
+  }
+
+  restore(tables: readonly StateTable[]): void {
+    for (const table of tables) {
+      const sides = [this.#left, this.#right];
+      must(
+        sides.find((side) => side.table === table.table),
+        `state table ${table.table}`,
+      ).restore(table);
+    }
+    this.#overdue = this.#left.hasBelow(this.#watermark);
+  }
+
+  stateBytes(): number {
+    return this.#left.bytes() + this.#right.bytes();
+  }
+
+  stateRows(): number {
+    return this.#left.count + this.#right.count;
+  }
+}
