@@ -17,6 +17,7 @@ import { rowsRead } from './engines/engine.ts';
 import { JOBS } from './jobs.ts';
 import { OWN_JOBS } from './own-jobs.ts';
 import { machine } from './product/report.ts';
+import { targetTable } from './targets.ts';
 import { comparisonTable, type JobRecord, mergeRecords } from './table.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -120,7 +121,7 @@ async function measure(
 function tableOf(records: readonly JobRecord[]): string {
   const columns = ENGINES.map(({ name, title }) => ({ engine: name, title }));
   const peers = columns.filter(({ engine }) => engine !== 'thalweg' && engine !== 'twins');
-  return comparisonTable(records, columns, peers);
+  return `${comparisonTable(records, columns, peers)}\n\n${targetTable(records)}`;
 }
 
 function writeDocument(records: readonly JobRecord[]): void {

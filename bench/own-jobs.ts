@@ -11,7 +11,7 @@ import { readable, summarise } from './product/statistics.ts';
 import type { CheckpointAnswer } from './thalweg/worker.ts';
 import { type BenchWorkerd, startWorkerd } from './thalweg/workerd.ts';
 import { peakRssBytes } from './child.ts';
-import type { JobRecord } from './table.ts';
+import { type Figure, figureText, type JobRecord } from './table.ts';
 
 export type OwnJob = {
   name: string;
@@ -77,12 +77,17 @@ async function emptyRequest(workerd: BenchWorkerd): Promise<number> {
   return summarise(samples).median;
 }
 
+/** Names of figures that have a target. */
+export const PAUSE_WHOLE = 'pause for 10 MB when all of the state is new';
+export const PAUSE_CHANGED = 'pause for 10 MB when a part of the state is new';
+export const RESTORE = 'restore';
+
 /** What was new when the last barrier came: everything, or what came behind an earlier checkpoint. */
 type Pause = { ms: number; megabytes: number };
 
 /** Pauses grow with the state: what they are for ten megabytes of it. */
-const forTenMegabytes = (pauses: readonly Pause[]): string =>
-  `${readable(summarise(pauses.map(({ ms, megabytes }) => (ms / megabytes) * 10)).median)} ms`;
+const forTenMegabytes = (pauses: readonly Pause[]): number =>
+  summarise(pauses.map(({ ms, megabytes }) => (ms / megabytes) * 10)).median;
 
 /** The share of the bids that comes behind the first of two checkpoints. */
 const LATER_SHARE = 0.1;
@@ -120,19 +125,13 @@ const state: OwnJob = {
       const megabytes = size.bytes / 1e6;
       const rates = restores.map((ms) => (size.rows / ms) * 1000);
       const newest = readable(summarise(changed.map((pause) => pause.megabytes)).median);
-      const figures = [
-        { name: 'state files', value: `${readable(megabytes)} MB` },
-        { name: 'pause when all of it is new, for 10 MB', value: forTenMegabytes(whole) },
-        {
-          name: `pause when ${newest} MB of it are new, for 10 MB`,
-          value: forTenMegabytes(changed),
-        },
-        {
-          name: 'restore',
-          value: `${readable(megabytes / (summarise(restores).median / 1000))} MB/s`,
-        },
+      const figures: Figure[] = [
+        { name: 'state files', value: megabytes, unit: 'MB' },
+        { name: PAUSE_WHOLE, value: forTenMegabytes(whole), unit: 'ms' },
+        { name: `${PAUSE_CHANGED}, ${newest} MB`, value: forTenMegabytes(changed), unit: 'ms' },
+        { name: RESTORE, value: megabytes / (summarise(restores).median / 1000), unit: 'MB/s' },
       ];
-      for (const { name, value } of figures) log(`state         thalweg     ${name}: ${value}`);
+      for (const figure of figures) log(`state         thalweg     ${figureText(figure)}`);
       return {
         rows: size.rows,
         results: [result('state', rates, peakRssBytes(workerd.pid), size.rows)],
@@ -165,19 +164,16 @@ const scaling: OwnJob = {
       }
       const medians = times.map((each) => summarise(each).median);
       const alone = medians[0] as number;
-      const figures = HOSTS.flatMap((hosts, at) => {
+      const figures = HOSTS.flatMap((hosts, at): Figure[] => {
         const ms = medians[at] as number;
-        const rate = { name: `${hosts} host${hosts === 1 ? '' : 's'}`, value: '' };
-        rate.value = `${readable((rows / ms) * 1000)} rows/s`;
+        const name = `${hosts} host${hosts === 1 ? '' : 's'}`;
+        const rate: Figure = { name, value: (rows / ms) * 1000, unit: 'rows/s' };
         if (hosts === 1) return [rate];
         const sent = rows * (1 - 1 / hosts);
         const cost = ((ms - alone) * 1e6) / sent;
-        return [
-          rate,
-          { name: `${rate.name}: a row that goes to another`, value: `${readable(cost)} ns` },
-        ];
+        return [rate, { name: `${name}: a row that goes to another`, value: cost, unit: 'ns' }];
       });
-      for (const { name, value } of figures) log(`scaling       thalweg     ${name}: ${value}`);
+      for (const figure of figures) log(`scaling       thalweg     ${figureText(figure)}`);
       const rates = (times[0] as number[]).map((ms) => (rows / ms) * 1000);
       return {
         rows,

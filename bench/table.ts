@@ -1,5 +1,6 @@
 /** The comparison as Markdown. Results of jobs that were not run this time are kept. */
 import type { Compared } from './compare.ts';
+import { readable } from './product/statistics.ts';
 
 /** What one run of the benchmark found for one job. */
 export type JobRecord = {
@@ -14,9 +15,14 @@ export type JobRecord = {
   /** Of input. */
   rows: number;
   results: Compared[];
-  /** What is no rate: name and value, as it is to be read. */
-  figures: { name: string; value: string }[];
+  /** What is no rate of an engine. */
+  figures: Figure[];
 };
+
+export type Figure = { name: string; value: number; unit: 'ms' | 'ns' | 'MB' | 'MB/s' | 'rows/s' };
+
+const valueText = ({ value, unit }: Figure): string => `${readable(value)} ${unit}`;
+export const figureText = (figure: Figure): string => `${figure.name}: ${valueText(figure)}`;
 
 export function mergeRecords(
   earlier: readonly JobRecord[],
@@ -98,7 +104,7 @@ export function comparisonTable(
       return `| ${cells.join(' | ')} |`;
     });
   const figures = records.flatMap(({ job, figures: own }) =>
-    own.map(({ name, value }) => `| ${job} | ${name} | ${value} |`),
+    own.map((figure) => `| ${job} | ${figure.name} | ${valueText(figure)} |`),
   );
   return [
     `| ${head.join(' | ')} |`,

@@ -7,6 +7,7 @@ import { type Digest, digestOf } from '../../bench/digest.ts';
 import { eventLines } from '../../bench/product/events.ts';
 import { type JobResult, mergeResults, resultTables } from '../../bench/product/report.ts';
 import { readable, summarise } from '../../bench/product/statistics.ts';
+import { targetTable } from '../../bench/targets.ts';
 import { comparisonTable, type JobRecord, mergeRecords, ratio } from '../../bench/table.ts';
 
 const result = (job: string, values: number[]): JobResult => ({
@@ -158,5 +159,29 @@ describe('the table of engines', () => {
       ['a', undefined],
       ['b', 2],
     ]);
+  });
+});
+
+describe('the targets', () => {
+  const line = (records: readonly JobRecord[], what: string): string | undefined =>
+    targetTable(records)
+      .split('\n')
+      .find((found) => found.startsWith(`| ${what} |`));
+
+  test('are met, missed or not measured', () => {
+    const of = (rate: number): JobRecord[] => [
+      record('tumble', [compared('thalweg', rate), compared('duckdb', 2_000_000)]),
+    ];
+    expect(line(of(5_000_000), 'tumble')).toBe('| tumble | ≥ 2.5 × DuckDB | 2.5 × | yes |');
+    expect(line(of(4_000_000), 'tumble')).toBe('| tumble | ≥ 2.5 × DuckDB | 2 × | **no** |');
+    expect(line([], 'tumble')).toBe('| tumble | ≥ 2.5 × DuckDB | – | not measured |');
+  });
+
+  test('of figures that are no rates', () => {
+    const state = {
+      ...record('state', []),
+      figures: [{ name: 'restore', value: 90, unit: 'MB/s' as const }],
+    };
+    expect(line([state], 'restore')).toBe('| restore | ≥ 100 MB/s | 90 MB/s | **no** |');
   });
 });
