@@ -198,8 +198,9 @@ export class JsonDecoder {
   #scanWindow(scanner: JsonScanner, bytes: Uint8Array, end: number, rowsMax: number): void {
     while (this.#position < end && this.#rows < rowsMax) {
       this.#makeRoom(scanner, this.#rows, 0);
-      this.#rows = scanner.scan(this.#position, this.#rows, rowsMax);
-      this.#rowsSeen += scanner.rowsMet;
+      const rows = scanner.scan(this.#position, this.#rows, rowsMax);
+      this.#rowsSeen += rows - this.#rows;
+      this.#rows = rows;
       this.#position = scanner.position;
       const { status } = scanner;
       if (status === DONE) return;

@@ -32,13 +32,10 @@ type Exports = {
     tokens: number,
     tokenCount: number,
     ranges: number,
-    filters: number,
-    filterCount: number,
   ): void;
   scan(from: number, end: number, row: number, rowMax: number, shift: number): number;
   statusOfScan(): number;
   positionOfScan(): number;
-  rowsOfScan(): number;
   packBytes(source: number, target: number, count: number): number;
   packWords(source: number, target: number, count: number): void;
 };
@@ -265,15 +262,7 @@ export class JsonScanner implements SlotPacker {
           ? Number(this.#showsUnknown)
           : this.#fields + this.#slots.indexOf(token.slot) * FIELD_WORDS * 4;
     }
-    exports.open(
-      this.#fields,
-      this.#slots.length,
-      this.#tokens,
-      this.#tokenCount,
-      this.#ranges,
-      0,
-      0,
-    );
+    exports.open(this.#fields, this.#slots.length, this.#tokens, this.#tokenCount, this.#ranges);
   }
 
   /** Copies `size` bytes of input at `from` in, for the next scans of rows from `row` on. */
@@ -297,11 +286,6 @@ export class JsonScanner implements SlotPacker {
 
   get status(): number {
     return this.#kernel.exports.statusOfScan();
-  }
-
-  /** Rows that the last scan met. */
-  get rowsMet(): number {
-    return this.#kernel.exports.rowsOfScan();
   }
 
   /** Where in the input the next row starts. */

@@ -46,11 +46,6 @@ const FAULTS: readonly Fault[] = [
   fault('json', 'if (seenHigh() && !validUtf8(start, objectEnd)) return 0;', ''),
   fault(
     'json',
-    'if (present != 0) store<u8>(present + row, 1);',
-    'if (present != 0) store<u8>(present, 1);',
-  ),
-  fault(
-    'json',
     'if (field == 1 || strangers == UNKNOWN_MAX) return 0;',
     'if (strangers == UNKNOWN_MAX) return 0;',
   ),

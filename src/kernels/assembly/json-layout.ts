@@ -36,15 +36,3 @@ export const COUNT: usize = 32;
 /** All its bytes. */
 export const BYTES: usize = 36;
 export const TOKEN_SIZE: u32 = 48;
-
-// A filter: what a row must fulfil to be kept.
-/** The column. */
-export const FILTER_FIELD: usize = 0;
-/** 0 =, 1 <>, 2 <, 3 <=, 4 >, 5 >=. */
-export const FILTER_OPERATION: usize = 4;
-/** Text: where the constant lies, and its length. */
-export const FILTER_BYTES: usize = 8;
-export const FILTER_LENGTH: usize = 12;
-/** Whole numbers and timestamps: the constant. */
-export const FILTER_NUMBER: usize = 16;
-export const FILTER_SIZE: u32 = 32;

@@ -27,11 +27,9 @@ import {
   MASK,
   MISSING,
   NEXT,
-  PRESENT,
   STAMP,
   TOKEN_SIZE,
 } from './json-layout.ts';
-import { keeps } from './json-filter.ts';
 import { packBytes, packWords } from './pack.ts';
 
 export { packBytes, packWords };
@@ -50,7 +48,6 @@ const SLOW: u32 = 2;
 
 let status: u32 = 0;
 let position: usize = 0;
-let seenRows: u32 = 0;
 
 export function statusOfScan(): u32 {
   return status;
@@ -59,10 +56,6 @@ export function statusOfScan(): u32 {
 export function positionOfScan(): usize {
   return position;
 }
-/** Rows met: the accepted ones, and those that the filters dropped. */
-export function rowsOfScan(): u32 {
-  return seenRows;
-}
 
 let fields: usize = 0;
 let fieldCount: u32 = 0;
@@ -70,8 +63,6 @@ let tokens: usize = 0;
 let tokenCount: u32 = 0;
 /** The first is what precedes a row's first key. */
 let ranges: usize = 0;
-let filters: usize = 0;
-let filterCount: u32 = 0;
 /** Grows with every row, so that no stamp is met twice. */
 let serial: u32 = 0;
 
@@ -86,16 +77,12 @@ export function open(
   tokensAt: usize,
   tokensCount: u32,
   rangesAt: usize,
-  filtersAt: usize,
-  filtersCount: u32,
 ): void {
   fields = fieldsAt;
   fieldCount = fieldsCount;
   tokens = tokensAt;
   tokenCount = tokensCount;
   ranges = rangesAt;
-  filters = filtersAt;
-  filterCount = filtersCount;
 }
 
 // @ts-ignore: decorator
@@ -165,17 +152,6 @@ function fillMissing(row: u32): bool {
     field += FIELD_SIZE;
   }
   return true;
-}
-
-/** Takes back what `setNull` did to this row. */
-function clearNulls(row: u32): void {
-  let field = fields;
-  const end = fields + fieldCount * FIELD_SIZE;
-  while (field < end) {
-    const present = load<usize>(field, PRESENT);
-    if (present != 0) store<u8>(present + row, 1);
-    field += FIELD_SIZE;
-  }
 }
 
 function countUnknown(count: u32): void {
@@ -255,7 +231,6 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
   while (limit > from && load<u8>(limit - 1) != 10) limit--;
   let row = firstRow;
   let p = from;
-  let seen: u32 = 0;
   status = DONE;
   while (p < limit) {
     if (row == rowMax) {
@@ -277,17 +252,11 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
       break;
     }
     p = lineEnd + 1;
-    seen++;
     countUnknown(unknownCount);
-    if (filterCount != 0 && !keeps(filters, filterCount, row)) {
-      clearNulls(row);
-      continue;
-    }
     store<u32>(ranges + (row << 3), objectStart - shift);
     store<u32>(ranges + (row << 3), objectEnd - shift, 4);
     row++;
   }
   position = p;
-  seenRows = seen;
   return row;
 }
