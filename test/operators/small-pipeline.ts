@@ -1,0 +1,231 @@
+/**
+ * A planned program in one subtask, from the lines of `http` tables to rows, on the production nodes and a clock of the
+ * test: partitions, idleness, watermarks, late rows.
+ */
+import { must } from '../../src/base/assert.ts';
+import type { RecordBatch } from '../../src/batch/record-batch.ts';
+import { rowsOf, type Row } from '../../src/batch/values.ts';
+import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import type { ReadRequest } from '../../src/connectors/connector.ts';
+import { makeSource } from '../../src/connectors/registry.ts';
+import type { GraphOperator, PhysicalGraph } from '../../src/graph/graph.ts';
+import { planSql } from '../../src/graph/plan-sql.ts';
+import { makeOperator } from '../../src/operators/make-operator.ts';
+import type { Operator, RowProblem } from '../../src/operators/operator.ts';
+import { mergeLayers } from '../../src/state/merge-layers.ts';
+import { Node, type NodeBody } from '../../src/subtask/node.ts';
+import { SourceNode } from '../../src/subtask/source-node.ts';
+
+class Collector implements NodeBody {
+  readonly #operator: GraphOperator;
+  /** Rows that are there: a row that was taken back is not. */
+  rows: Row[] = [];
+  /** Every change in order, those taken back marked. */
+  readonly changes: { row: Row; retract: boolean }[] = [];
+
+  constructor(operator: GraphOperator) {
+    this.#operator = operator;
+  }
+
+  onBatch(_port: number, batch: RecordBatch): void {
+    rowsOf(batch, this.#operator.schema).forEach((row, at) => {
+      const retract = batch.retract?.[at] === 1;
+      this.changes.push({ row, retract });
+      if (!retract) this.rows.push(row);
+      else this.rows.splice(must(this.#find(row), 'a row that is there'), 1);
+    });
+  }
+
+  #find(row: Row): number | undefined {
+    const text = plain(row);
+    const at = this.rows.findIndex((each) => plain(each) === text);
+    return at < 0 ? undefined : at;
+  }
+
+  onWatermark(): void {}
+
+  onTick(): void {}
+}
+
+/** A row with times as ISO texts and whole numbers as numbers. */
+export const plain = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
+
+export class SmallPipeline {
+  readonly late: RowProblem[] = [];
+  readonly failed: RowProblem[] = [];
+  readonly watermarks: number[] = [];
+  readonly #nodes = new Map<string, Node>();
+  readonly #sources: SourceNode[] = [];
+  readonly #logs = new Map<string, string[][]>();
+  readonly #waiting: { source: SourceNode; partition: number; request: ReadRequest }[] = [];
+  readonly #graph: PhysicalGraph;
+  readonly #batchRows: number;
+  #nowMs = 0;
+
+  constructor(sql: string, batchRows = 64) {
+    const { graph, errors } = planSql(sql, DECLARATIONS, { defaultSink: 'preview' });
+    this.#graph = must(graph, JSON.stringify(errors));
+    this.#batchRows = batchRows;
+    for (const operator of this.#graph.operators)
+      this.#nodes.set(operator.id, this.#node(operator));
+    for (const { from, to, port } of this.#graph.edges)
+      this.#nodeOf(from).downstream.push({ node: this.#nodeOf(to), port });
+  }
+
+  #nodeOf(id: string): Node {
+    return must(this.#nodes.get(id), id);
+  }
+
+  #node(operator: GraphOperator): Node {
+    const ports = this.#graph.edges.filter((edge) => edge.to === operator.id).length;
+    const body = this.#bodyOf(operator);
+    const node = new Node(operator, body, Math.max(1, ports), (_, kind, problems) =>
+      (kind === 'late' ? this.late : this.failed).push(...problems),
+    );
+    if (body instanceof SourceNode) body.attach(node);
+    return node;
+  }
+
+  #bodyOf(operator: GraphOperator): NodeBody {
+    const { spec } = operator;
+    if (spec.tag === 'sink') return new Collector(operator);
+    if (spec.tag !== 'source') return makeOperator(operator, this.#graph);
+    const source = makeSource({
+      spec,
+      subtask: 0,
+      parallelism: 1,
+      batchRows: this.#batchRows,
+      pipelineCreatedMs: 0,
+    });
+    const unused = (): never => {
+      throw new Error('a source only reads');
+    };
+    const port = {
+      read: (_: string, partition: number, request: ReadRequest): void => {
+        this.#waiting.push({ source: body, partition, request });
+      },
+      fail: unused,
+      problems: (_: string, kind: string, problems: readonly RowProblem[]): void => {
+        (kind === 'late' ? this.late : this.failed).push(...problems);
+      },
+      stage: unused,
+      preview: unused,
+    };
+    const body: SourceNode = new SourceNode(operator.id, spec, source, port as never);
+    this.#sources.push(body);
+    return body;
+  }
+
+  /** Appends lines to a partition of a table and lets everything that can happen now happen. */
+  append(table: string, lines: readonly string[], partition = 0): void {
+    const log = this.#logOf(table);
+    (log[partition] ??= []).push(...lines);
+    this.run();
+  }
+
+  #logOf(table: string): string[][] {
+    const log = this.#logs.get(table) ?? [];
+    this.#logs.set(table, log);
+    return log;
+  }
+
+  run(): void {
+    for (let busy = true; busy;) {
+      busy = false;
+      for (const source of this.#sources) {
+        source.wakeAtMs = 0;
+        while (source.step(this.#nowMs)) busy = true;
+      }
+      for (const waiting of this.#waiting.splice(0)) busy = this.#answer(waiting) || busy;
+    }
+    this.#note();
+  }
+
+  #answer(waiting: { source: SourceNode; partition: number; request: ReadRequest }): boolean {
+    const { source, partition, request } = waiting;
+    if (request.tag !== 'log') throw new Error('only http tables are read');
+    const lines = this.#logOf(request.table)[partition] ?? [];
+    const rows = lines.slice(request.offset);
+    if (rows.length === 0) {
+      this.#waiting.push(waiting);
+      return false;
+    }
+    source.onRead(partition, {
+      tag: 'log',
+      firstOffset: request.offset,
+      rows: rows.length,
+      bytes: new TextEncoder().encode(rows.map((line) => `${line}\n`).join('')),
+      endOffset: lines.length,
+    });
+    return true;
+  }
+
+  #note(): void {
+    for (const { operator, watermark } of this.#nodes.values())
+      if (operator.spec.tag === 'source' && watermark !== null) this.watermarks.push(watermark);
+  }
+
+  /** The clock goes on, a tenth of a second at a time. */
+  advanceClock(ms: number): void {
+    for (const end = this.#nowMs + ms; this.#nowMs < end;) {
+      this.#nowMs += 100;
+      this.run();
+      for (const source of this.#sources) source.tick(this.#nowMs);
+      for (const node of this.#nodes.values()) node.body.onTick(this.#nowMs, node);
+    }
+    this.#note();
+  }
+
+  /** The input ends. */
+  end(): void {
+    for (const source of this.#sources) {
+      source.ended = true;
+      this.#nodeOf(source.operator).advance(Infinity);
+    }
+  }
+
+  /** Every operator is made anew from a checkpoint of its state. */
+  restart(): void {
+    for (const node of this.#nodes.values()) {
+      const { operator } = node;
+      if (operator.spec.tag === 'source' || operator.spec.tag === 'sink') continue;
+      const body = node.body as Operator;
+      body.onBarrier(node);
+      const tables = body.snapshot('whole').map((table) => mergeLayers([{ layer: 0, table }]));
+      const fresh = makeOperator(operator, this.#graph);
+      if (node.watermark !== null) fresh.onWatermark(node.watermark, node);
+      fresh.restore(tables);
+      (node as { body: NodeBody }).body = fresh;
+    }
+  }
+
+  /** The rows of every sink, each as JSON with times as ISO texts, in an order of their own. */
+  rows(): string[] {
+    return this.#collectors()
+      .flatMap(({ rows }) => rows)
+      .map(shown)
+      .sort();
+  }
+
+  changes(): { row: string; retract: boolean }[] {
+    return this.#collectors().flatMap(({ changes }) =>
+      changes.map(({ row, retract }) => ({ row: shown(row), retract })),
+    );
+  }
+
+  #collectors(): Collector[] {
+    return [...this.#nodes.values()].flatMap(({ body }) =>
+      body instanceof Collector ? [body] : [],
+    );
+  }
+}
+
+/** Whole numbers beyond any count are times. */
+function shown(row: Row): string {
+  return JSON.stringify(row, (_, value: unknown) => {
+    if (typeof value !== 'bigint') return value;
+    if (value < 1_000_000_000_000n) return Number(value);
+    return new Date(Number(value / 1000n)).toISOString().slice(0, 19);
+  });
+}
