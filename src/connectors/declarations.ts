@@ -1,4 +1,5 @@
 /** What every connector accepts: the list the planner binds tables against, and the reference is printed from. */
+import { INT32, INT64 } from '../batch/types.ts';
 import type { ConnectorDeclaration, OptionDeclaration } from '../plan/declaration.ts';
 import { IMPULSE_SCHEMA } from './impulse/source.ts';
 import { NEXMARK_FIELDS, NEXMARK_KINDS, NEXMARK_SCHEMA } from './nexmark/schema.ts';
@@ -38,6 +39,10 @@ const http: ConnectorDeclaration = {
   schema: null,
   parallel: true,
   formats: ['json'],
+  metadata: [
+    { name: 'partition', type: INT32, nullable: false },
+    { name: 'offset_id', type: INT64, nullable: false },
+  ],
   options: [PARTITIONS],
 };
 

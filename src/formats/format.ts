@@ -38,4 +38,8 @@ export const JSON_FORMAT: FormatSpec = {
 };
 
 /** A column to decode. `default` is what a missing key means; null: it means NULL or, for NOT NULL, a rejected row. */
-export type DecodeColumn = Field & { default: LiteralLike };
+export type DecodeColumn = Field & {
+  default: LiteralLike;
+  /** What the connector knows of the row by itself and the row's bytes do not say; such a column is not decoded. */
+  metadata?: string;
+};

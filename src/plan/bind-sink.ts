@@ -38,13 +38,20 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
       hint: 'WATERMARK FOR belongs to the table that is read',
     });
   const columns = table.columns?.map((column): SinkColumn => {
-    const { generatedAs, defaultValue } = column.definition;
+    const { generatedAs, defaultValue, metadataFrom } = column.definition;
     if (generatedAs !== null)
       diagnostics.error(
         'INVALID_SINK',
         `column "${column.name}" of a sink can not be generated`,
         generatedAs.span,
         { hint: 'compute it in the INSERT' },
+      );
+    if (metadataFrom !== null)
+      diagnostics.error(
+        'INVALID_SINK',
+        `column "${column.name}" of a sink can not be metadata`,
+        metadataFrom.span,
+        { hint: 'leave METADATA FROM out' },
       );
     const fallback =
       defaultValue === null || column.broken ? null : constantOf(defaultValue, column, diagnostics);

@@ -3,7 +3,7 @@ import { nearest } from '../base/nearest.ts';
 import { type Field, type Schema, TEXT, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { DecodeColumn } from '../formats/format.ts';
-import type { Expression } from '../sql/ast-expression.ts';
+import type { Expression, StringLiteral } from '../sql/ast-expression.ts';
 import { constantOf } from './bind-default.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { POISON, tableContext } from './expression-context.ts';
@@ -57,7 +57,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     connector: connector.name,
     options: own,
     format,
-    declared: physical,
+    declared: physical.filter(({ metadata }) => metadata === undefined),
     generated: connector.schema !== null,
     physical,
     computed: outputs.map(({ expr }) => expr),
@@ -128,12 +128,52 @@ function physicalColumns(
     );
     return null;
   }
-  return declared.map((column) => ({
+  return declared.map((column) =>
+    column.definition.metadataFrom === null
+      ? {
+          name: column.name,
+          type: column.type,
+          nullable: !column.notNull,
+          default: defaultOf(column, diagnostics),
+        }
+      : metadataColumn(table, column, column.definition.metadataFrom, diagnostics),
+  );
+}
+
+/** A column of what the connector knows of a row by itself. */
+function metadataColumn(
+  table: Table,
+  column: TableColumn,
+  key: StringLiteral,
+  diagnostics: Diagnostics,
+): DecodeColumn {
+  const known = table.connector?.metadata ?? [];
+  const field = known.find(({ name }) => name === key.value);
+  const connector = table.connector?.name ?? '';
+  const names = known.map(({ name }) => name);
+  if (field === undefined && table.connector !== null)
+    diagnostics.error(
+      'UNKNOWN_COLUMN',
+      `the connector "${connector}" has no metadata "${key.value}"`,
+      key.span,
+      names.length === 0
+        ? { hint: 'leave the column out' }
+        : withSuggestion(nearest(key.value, names), `it has ${names.join(', ')}`),
+    );
+  else if (field !== undefined && !sameType(field.type, column.type) && !column.broken)
+    diagnostics.error(
+      'TYPE_ERROR',
+      `metadata "${key.value}" is ${typeName(field.type)}, and column "${column.name}" is ${typeName(column.type)}`,
+      column.definition.type.span,
+      { suggestion: typeName(field.type) },
+    );
+  return {
     name: column.name,
     type: column.type,
-    nullable: !column.notNull,
-    default: defaultOf(column, diagnostics),
-  }));
+    nullable: field?.nullable ?? true,
+    default: null,
+    metadata: key.value,
+  };
 }
 
 /** The columns a connector has by itself; an option may choose among several sets. */

@@ -36,5 +36,7 @@ export type ConnectorDeclaration = {
   /** Whether several subtasks may read or write it at once. */
   parallel: boolean;
   formats: readonly FormatSpec['tag'][];
+  /** What METADATA FROM can name; missing: nothing. */
+  metadata?: Schema;
   options: readonly OptionDeclaration[];
 };

@@ -189,13 +189,6 @@ function bindColumns(
         definition.name.span,
       );
     seen.add(name);
-    if (definition.metadataFrom !== null)
-      diagnostics.error(
-        'UNSUPPORTED',
-        'METADATA FROM is not supported yet',
-        definition.metadataFrom.span,
-        { hint: 'leave the column out' },
-      );
     if (definition.generatedAs !== null && definition.defaultValue !== null)
       diagnostics.error(
         'TYPE_ERROR',
@@ -208,7 +201,8 @@ function bindColumns(
   });
   const value = written.get('json.unstructured')?.value;
   const unstructured = value?.tag === 'boolean' ? value.value : false;
-  if (unstructured && (columns.length !== 1 || columns[0]?.type.tag !== 'text')) {
+  const read = columns.filter(({ definition }) => definition.metadataFrom === null);
+  if (unstructured && (read.length !== 1 || read[0]?.type.tag !== 'text')) {
     diagnostics.error(
       'TYPE_ERROR',
       'a table of unstructured rows has one TEXT column',

@@ -1,10 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { INT64, type Schema } from '../../src/batch/types.ts';
+import { INT32, INT64, type Schema } from '../../src/batch/types.ts';
+import { rowsOf } from '../../src/batch/values.ts';
 import { LogStore, type SqlRow } from '../../src/connectors/http/log-store.ts';
 import { makeSource } from '../../src/connectors/registry.ts';
-import { JSON_FORMAT, type FormatSpec } from '../../src/formats/format.ts';
+import { JSON_FORMAT, type DecodeColumn, type FormatSpec } from '../../src/formats/format.ts';
 import type { ErrorReport } from '../../src/base/errors.ts';
 import type { Source } from '../../src/connectors/connector.ts';
 import { contextOf, drain, restored, rowsGiven, type Given, type Reader } from './source-driver.ts';
@@ -184,4 +185,30 @@ test('partitions are shared out among the subtasks', () => {
   const owned = [0, 1, 2].map((subtask) => make('drop', 5, { subtask, parallelism: 3 }).partitions);
   expect(owned).toEqual([[0, 3], [1, 4], [2]]);
   expect(make('drop', 1, { subtask: 1, parallelism: 2 }).poll(0)).toEqual({ tag: 'ended' });
+});
+
+test('partition and offset of each row are columns of it, whatever lies between and is read at once', () => {
+  const log = makeLog();
+  append(
+    log,
+    Array.from({ length: 40 }, (_, index) => (index % 5 === 3 ? '{"i":"no"}' : `{"i":${index}}`)),
+  );
+  const columns: DecodeColumn[] = [
+    { name: 'at', type: INT64, nullable: false, default: null, metadata: 'offset_id' },
+    { name: 'i', type: INT64, nullable: false, default: null },
+    { name: 'part', type: INT32, nullable: false, default: null, metadata: 'partition' },
+  ];
+  const context = contextOf('http', { partitions: 1 }, SCHEMA, {
+    batchRows: 7,
+    spec: { format: { ...JSON_FORMAT, badData: 'dead_letter' }, physical: columns },
+  });
+  const source = makeSource(context);
+  const { given, failed } = drainAll(source, logReader([log], 60), 40);
+  expect(failed).toBeNull();
+  const rows = given.flatMap(({ batch }) => rowsOf(batch, columns));
+  expect(rows).toEqual(
+    Array.from({ length: 40 }, (_, index) => index)
+      .filter((index) => index % 5 !== 3)
+      .map((index) => ({ at: BigInt(index), i: BigInt(index), part: 0 })),
+  );
 });

@@ -1,5 +1,5 @@
 /** Connectors for planner tests: declared here, so that a change of a real connector moves no golden. */
-import { INT64, TEXT, TIMESTAMP, type SqlType } from '../../src/batch/types.ts';
+import { INT32, INT64, TEXT, TIMESTAMP, type SqlType } from '../../src/batch/types.ts';
 import type { ConnectorDeclaration, OptionDeclaration } from '../../src/plan/declaration.ts';
 
 const option = (
@@ -40,7 +40,14 @@ const EVENT: SqlType = {
 };
 
 export const CONNECTORS: readonly ConnectorDeclaration[] = [
-  connector('http', { source: true, options: [option('partitions', 'integer', { fallback: 1 })] }),
+  connector('http', {
+    source: true,
+    options: [option('partitions', 'integer', { fallback: 1 })],
+    metadata: [
+      { name: 'partition', type: INT32, nullable: false },
+      { name: 'offset_id', type: INT64, nullable: false },
+    ],
+  }),
   connector('single_file', {
     source: true,
     sink: true,

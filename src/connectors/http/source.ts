@@ -12,10 +12,15 @@
 import { assert, must } from '../../base/assert.ts';
 import { EngineError, type ErrorReport } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { JsonDecoder } from '../../formats/json-decoder.ts';
+import { Int64Builder } from '../../batch/column-builder.ts';
+import type { Column } from '../../batch/column.ts';
+import { constantColumn } from '../../batch/constant-column.ts';
+import { INT32, INT64 } from '../../batch/types.ts';
+import { JsonDecoder, type DecodeResult } from '../../formats/json-decoder.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import { judgeBadRows } from '../bad-rows.ts';
 import type { ReadResult, Source, SourceContext, SourceStep } from '../connector.ts';
+import { decodedColumns, withMetadata } from '../metadata.ts';
 import { integerOption } from '../options.ts';
 import { ownedPartitions } from '../partitions.ts';
 
@@ -35,6 +40,15 @@ type Partition = {
   /** What has been read and not given out, oldest first: at most two. */
   stretches: Stretch[];
 };
+
+/** The offset of each accepted row; `first` is that of the first row met. */
+function offsetsOf(result: DecodeResult, first: number): Column {
+  const builder = new Int64Builder(INT64, result.batch.rows);
+  const rejected = new Set(result.errors.map(({ rowIndex }) => rowIndex));
+  for (let index = 0; index < result.rowsSeen; index++)
+    if (!rejected.has(index)) builder.appendNumber(first + index);
+  return builder.finish();
+}
 
 export class HttpSource implements Source {
   readonly partitions: readonly number[];
@@ -57,7 +71,7 @@ export class HttpSource implements Source {
       reading: false,
       stretches: [],
     }));
-    this.#decoder = new JsonDecoder(context.spec.physical, context.spec.format);
+    this.#decoder = new JsonDecoder(decodedColumns(context.spec.physical), context.spec.format);
   }
 
   poll(_nowMs: number): SourceStep {
@@ -132,7 +146,11 @@ export class HttpSource implements Source {
     return {
       tag: 'batch',
       partition: part.number,
-      batch: result.batch,
+      batch: withMetadata(this.#context.spec.physical, result.batch, (key) =>
+        key === 'partition'
+          ? constantColumn(INT32, part.number, result.batch.rows)
+          : offsetsOf(result, first),
+      ),
       problems: bad.problems,
       input,
     };

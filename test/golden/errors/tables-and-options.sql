@@ -42,3 +42,6 @@ SET colour = 'red';
 CREATE FUNCTION f(x INT) RETURNS INT LANGUAGE javascript AS 'x';
 CREATE TABLE t (a INT) WITH (connector = 'http');
 EXPLAIN SELECT a FROM t;
+---
+CREATE TABLE logs (timestamp TIMESTAMP, part TEXT METADATA FROM 'partition', topic TEXT METADATA FROM 'topic') WITH (connector = 'http');
+SELECT timestamp, part, topic FROM logs;
