@@ -118,10 +118,10 @@ async function measure(
   return { summary: job.summary, rows: rowsRead(job, data.rows), results, figures: [] };
 }
 
-function tableOf(records: readonly JobRecord[]): string {
+function tableOf(records: readonly JobRecord[], allTargets: boolean): string {
   const columns = ENGINES.map(({ name, title }) => ({ engine: name, title }));
   const peers = columns.filter(({ engine }) => engine !== 'thalweg' && engine !== 'twins');
-  return `${comparisonTable(records, columns, peers)}\n\n${targetTable(records)}`;
+  return `${comparisonTable(records, columns, peers)}\n\n${targetTable(records, allTargets)}`;
 }
 
 function writeDocument(records: readonly JobRecord[]): void {
@@ -129,7 +129,7 @@ function writeDocument(records: readonly JobRecord[]): void {
     ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as JobRecord[])
     : [];
   const merged = mergeRecords(earlier, records, JOB_NAMES);
-  const text = withSection(readFileSync(DOCUMENT, 'utf8'), 'engines', tableOf(merged));
+  const text = withSection(readFileSync(DOCUMENT, 'utf8'), 'engines', tableOf(merged, true));
   if (text === undefined) throw new Error(`${DOCUMENT} has lost its markers`);
   writeFileSync(RESULTS, `${JSON.stringify(merged, null, 1)}\n`);
   writeFileSync(DOCUMENT, text);
@@ -155,7 +155,7 @@ async function main(options: Options): Promise<boolean> {
     const found = await measure(job, options, engines, data, places);
     records.push({ job, ...found, date, command, machine: machine(), remark });
   }
-  process.stdout.write(`${tableOf(records)}\n`);
+  process.stdout.write(`${tableOf(records, false)}\n`);
   const results = records.flatMap((record) => record.results);
   if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(results, null, 1)}\n`);
   if (!options.dry) writeDocument(records);

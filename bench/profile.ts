@@ -2,7 +2,8 @@
  * Where the time of a job goes: `node bench/profile.ts JOB [ROWS]` runs it in workerd as `npm run bench` does, and V8's
  * sampling profiler tells the share of each function's own time.
  */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { join, resolve } from 'node:path';
 import { workDir } from '../src/cli/project.ts';
 import { processorNanos } from './child.ts';
@@ -18,8 +19,9 @@ const RUNS = 5;
 const LINES = 35;
 const SAMPLE_MICROS = 200;
 
+type CallFrame = { functionName: string; url: string; lineNumber: number; columnNumber: number };
 type Profile = {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number } }[];
+  nodes: { id: number; callFrame: CallFrame }[];
   samples?: number[];
   timeDeltas?: number[];
 };
@@ -46,17 +48,27 @@ async function inspector(url: string): Promise<<T>(method: string, params?: obje
   };
 }
 
+/** Where in the sources a function of the bundle begins. */
+function placeOf({ url, lineNumber, columnNumber }: CallFrame, map: SourceMap): string {
+  if (!url.endsWith('.js')) return '';
+  const entry = map.findEntry(lineNumber, columnNumber);
+  if (!('originalSource' in entry)) return '';
+  return `  ${entry.originalSource.replace(/^(\.\.\/)+/, '')}:${entry.originalLine + 1}`;
+}
+
 function ownTimes({ nodes, samples = [], timeDeltas = [] }: Profile): Map<string, number> {
+  const path = join(work, 'build/worker.js.map');
+  const map = new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload);
   const names = new Map(
-    nodes.map(({ id, callFrame: { functionName, lineNumber } }) => [
+    nodes.map(({ id, callFrame }) => [
       id,
-      `${functionName || '(anonymous)'}:${lineNumber + 1}`,
+      `${callFrame.functionName || '(anonymous)'}${placeOf(callFrame, map)}`,
     ]),
   );
   const times = new Map<string, number>();
   samples.forEach((id, at) => {
-    const name = names.get(id) ?? '';
-    times.set(name, (times.get(name) ?? 0) + (timeDeltas[at] ?? 0));
+    const what = names.get(id) ?? '';
+    times.set(what, (times.get(what) ?? 0) + (timeDeltas[at] ?? 0));
   });
   return times;
 }

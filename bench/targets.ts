@@ -62,13 +62,15 @@ export const TARGETS: readonly Target[] = [
   HOPS,
 ];
 
-/** Targets with what was measured; those without a figure are told as such. */
-export function targetTable(records: readonly JobRecord[]): string {
+/** @param all also those that nothing was measured for */
+export function targetTable(records: readonly JobRecord[], all: boolean): string {
   const byJob = new Map(records.map((record) => [record.job, record]));
-  const lines = TARGETS.map(({ what, wanted, measured, met, unit }) => {
+  const lines = TARGETS.flatMap(({ what, wanted, measured, met, unit }) => {
     const value = measured(byJob);
-    if (value === null) return `| ${what} | ${wanted} | – | not measured |`;
-    return `| ${what} | ${wanted} | ${readable(value)} ${unit} | ${met(value) ? 'yes' : '**no**'} |`;
+    if (value === null) return all ? [`| ${what} | ${wanted} | – | not measured |`] : [];
+    const verdict = met(value) ? 'yes' : '**no**';
+    return [`| ${what} | ${wanted} | ${readable(value)} ${unit} | ${verdict} |`];
   });
+  if (lines.length === 0) return '';
   return ['| target | wanted | measured | met |', '|---|---|---|---|', ...lines].join('\n');
 }

@@ -164,7 +164,7 @@ describe('the table of engines', () => {
 
 describe('the targets', () => {
   const line = (records: readonly JobRecord[], what: string): string | undefined =>
-    targetTable(records)
+    targetTable(records, true)
       .split('\n')
       .find((found) => found.startsWith(`| ${what} |`));
 
