@@ -211,7 +211,7 @@ export class ObjectSource implements Source {
   }
 }
 
-/** Lines that end before the consumed position: what lies between accepted rows is seldom more than a line feed. */
+/** Lines that end before the consumed position: between accepted rows there is seldom more than the line feed of one. */
 function linesOf(
   { batch, lineRanges, consumed }: DecodeResult,
   bytes: Uint8Array,
@@ -221,12 +221,10 @@ function linesOf(
   let at = from;
   for (let row = 0; row < batch.rows; row++) {
     const start = lineRanges[row * 2] as number;
-    if (start !== at) lines += countLines(bytes, at, start);
+    // One byte between two rows is the end of a line, and is not looked at.
+    if (start - at === 1 && row > 0) lines++;
+    else if (start > at) lines += countLines(bytes, at, start);
     at = lineRanges[row * 2 + 1] as number;
-    if (bytes[at] === LINE_FEED) {
-      lines++;
-      at++;
-    }
   }
   return at < consumed ? lines + countLines(bytes, at, consumed) : lines;
 }
