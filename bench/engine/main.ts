@@ -1,12 +1,13 @@
 /**
  * Rows a second through the engine alone, in Node: decoded batches of bids in, rows of results out.
  *
- *     npx node bench/engine/main.ts [--job NAME] [--rows N] [--runs N]
+ *     npx node bench/engine/main.ts [--job NAME] [--rows N] [--runs N] [--twins]
  *
- * One process runs the jobs one after another, each once to warm up.
+ * `--twins`: without the compiled kernels. One process runs the jobs one after another, each once to warm up.
  */
 import { parseArgs } from 'node:util';
 import { EnginePipeline } from './pipeline.ts';
+import { installKernels } from '../../src/cli/kernels.ts';
 import { LIMITS } from '../../src/base/limits.ts';
 import type { Column } from '../../src/batch/column.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
@@ -177,8 +178,10 @@ function main(): void {
       job: { type: 'string' },
       rows: { type: 'string', default: '1000000' },
       runs: { type: 'string', default: '5' },
+      twins: { type: 'boolean', default: false },
     },
   });
+  if (!values.twins) installKernels();
   const rows = Number(values.rows);
   const runs = Number(values.runs);
   for (const [name, { sql, keys }] of Object.entries(JOBS)) {

@@ -3,6 +3,12 @@ import { keyRangeOf, ownerOf } from '../base/hash.ts';
 import type { RecordBatch } from './record-batch.ts';
 import { takeBatch } from './take.ts';
 
+/** Rows by owner: those of owner o are `indices[starts[o], starts[o + 1])`, ascending. */
+export type OwnedRows = { starts: Int32Array; indices: Int32Array };
+
+/** Sorts rows by the range of `keyRangeOf` that holds their hash. */
+export type SplitRows = (hashes: Uint32Array, rows: number, count: number) => OwnedRows;
+
 /**
  * Splits `batch` by destination.
  *
@@ -15,29 +21,36 @@ export function partitionBatch(
   batch: RecordBatch,
   hashes: Uint32Array,
   count: number,
+  split: SplitRows = splitRows,
 ): (RecordBatch | null)[] {
   const parts: (RecordBatch | null)[] = new Array<RecordBatch | null>(count).fill(null);
   if (batch.rows === 0) return parts;
-  const owners = new Uint16Array(batch.rows);
+  const { starts, indices } = split(hashes, batch.rows, count);
+  for (let owner = 0; owner < count; owner++) {
+    const start = starts[owner] as number;
+    const size = (starts[owner + 1] as number) - start;
+    if (size === batch.rows) parts[owner] = batch;
+    else if (size > 0) parts[owner] = takeBatch(batch, indices.subarray(start), size);
+  }
+  return parts;
+}
+
+export const splitRows: SplitRows = (hashes, rows, count) => {
+  const owners = new Uint16Array(rows);
   const sizes = new Int32Array(count);
-  assignOwners(batch.rows, hashes, count, owners, sizes);
+  assignOwners(rows, hashes, count, owners, sizes);
   const starts = new Int32Array(count + 1);
   for (let owner = 0; owner < count; owner++)
     starts[owner + 1] = (starts[owner] as number) + (sizes[owner] as number);
   const next = starts.slice();
-  const indices = new Int32Array(batch.rows);
-  for (let row = 0; row < batch.rows; row++) {
+  const indices = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) {
     const owner = owners[row] as number;
     indices[next[owner] as number] = row;
     next[owner] = (next[owner] as number) + 1;
   }
-  for (let owner = 0; owner < count; owner++) {
-    const size = sizes[owner] as number;
-    if (size === batch.rows) parts[owner] = batch;
-    else if (size > 0) parts[owner] = takeBatch(batch, indices.subarray(starts[owner]), size);
-  }
-  return parts;
-}
+  return { starts, indices };
+};
 
 function assignOwners(
   rows: number,

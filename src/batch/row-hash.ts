@@ -12,10 +12,11 @@ import type { Column, ListColumn, TextColumn } from './column.ts';
 import { measure, span } from './interval.ts';
 import { sliceColumn } from './take.ts';
 
-const NULL_HASH = mix32(0x6e756c6c);
+/** The hash of NULL, of whatever type. */
+export const NULL_HASH = mix32(0x6e756c6c);
 const TRUE_HASH = mix32(1);
 const FALSE_HASH = mix32(0);
-const TEXT_SEED = 0x7468616c;
+export const TEXT_SEED = 0x7468616c;
 
 const floatCell = new Float64Array(1);
 const floatWords = new Uint32Array(floatCell.buffer);

@@ -27,7 +27,7 @@ import {
 import type { Expr } from './expr.ts';
 import { functionById } from './registry.ts';
 import { RowErrors } from './row-errors.ts';
-import { Assembly, expandConstant, gatherBatch, withRowsMapped } from './select.ts';
+import { Assembly, expandConstant, gatherBatch, selectRows, withRowsMapped } from './select.ts';
 import { Outcome, combineValidity, isPresent, makeBoolean, strideOf } from './vector.ts';
 
 /** A column of `batch.rows` values; rows that fail are reported in `errors` and NULL. */
@@ -69,17 +69,11 @@ export function compilePredicate(expr: Expr): CompiledPredicate {
       return { indices, count };
     }
     const { bits, validity } = column;
-    const anyFailed = errors.failed;
-    const bytes = bitmapBytes(batch.rows);
-    for (let byte = 0; byte < bytes; byte++) {
-      let set = (bits[byte] as number) & (validity === null ? 255 : (validity[byte] as number));
-      while (set !== 0) {
-        const row = (byte << 3) + 31 - Math.clz32(set & -set);
-        // What lies behind the last row may be anything.
-        if (row >= batch.rows) break;
-        if (!anyFailed || !errors.hasFailed(row)) indices[count++] = row;
-        set &= set - 1;
-      }
+    const selected = selectRows(bits, validity, batch.rows, indices);
+    if (!errors.failed) return { indices, count: selected };
+    for (let at = 0; at < selected; at++) {
+      const row = indices[at] as number;
+      if (!errors.hasFailed(row)) indices[count++] = row;
     }
     return { indices, count };
   };

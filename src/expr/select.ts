@@ -4,9 +4,10 @@
  */
 import { concatColumns } from '../batch/concat.ts';
 import { nullColumn } from '../batch/column-builder.ts';
-import type { Column, Int64Column } from '../batch/column.ts';
+import { bitmapBytes, type Column, type Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeColumn } from '../batch/take.ts';
+import { selectRowsKernel } from '../kernels/int64-arithmetic.ts';
 import type { SqlType } from '../batch/types.ts';
 import { RowErrors } from './row-errors.ts';
 
@@ -82,4 +83,28 @@ export class Assembly {
     if (this.#size === 0) return nullColumn(type, this.#source.length);
     return takeColumn(concatColumns(this.#pieces), this.#source, this.#source.length);
   }
+}
+
+/** Writes the rows whose bits are set in `bits` and `validity`, ascending; how many there are. */
+export function selectRows(
+  bits: Uint8Array,
+  validity: Uint8Array | null,
+  rows: number,
+  out: Int32Array,
+): number {
+  const found = selectRowsKernel(bits, validity, rows, out);
+  if (found >= 0) return found;
+  const bytes = bitmapBytes(rows);
+  let count = 0;
+  for (let byte = 0; byte < bytes; byte++) {
+    let set = (bits[byte] as number) & (validity === null ? 255 : (validity[byte] as number));
+    while (set !== 0) {
+      const row = (byte << 3) + 31 - Math.clz32(set & -set);
+      // What lies behind the last row may be anything.
+      if (row >= rows) break;
+      out[count++] = row;
+      set &= set - 1;
+    }
+  }
+  return count;
 }

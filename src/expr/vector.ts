@@ -23,6 +23,15 @@ import type { RowErrors } from './row-errors.ts';
 /** 0 for a constant, 1 for a full column: row r is at `r * strideOf(column)`. */
 export const strideOf = (column: Column): 0 | 1 => (column.length === 1 ? 0 : 1);
 
+/** The words of an operand as kernels take them. */
+export const operandOf = (column: {
+  length: number;
+  words: Int32Array;
+}): { words: Int32Array; isConstant: boolean } => ({
+  words: column.words,
+  isConstant: column.length === 1,
+});
+
 /** Whether row `row` of a column or constant is present. */
 export const isPresent = (column: Column, row: number): boolean =>
   column.validity === null || bitAt(column.validity, row * strideOf(column));

@@ -1,6 +1,7 @@
 /** The kernels as the Worker has them: modules that workerd compiled when it loaded the bundle. */
+import columns from '../kernels/columns.wasm';
 import json from '../kernels/json.wasm';
 import jsonWriter from '../kernels/json-writer.wasm';
 import { useKernels } from '../kernels/kernels.ts';
 
-export const installKernels = (): void => useKernels({ json, 'json-writer': jsonWriter });
+export const installKernels = (): void => useKernels({ columns, json, 'json-writer': jsonWriter });

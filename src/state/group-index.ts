@@ -10,8 +10,8 @@
  */
 import { assert, unreachable } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
-import { hashRows } from '../batch/row-hash.ts';
 import { layoutOf, type SqlType } from '../batch/types.ts';
+import { routeRows } from '../kernels/route-rows.ts';
 import { CompositeTable } from './composite-table.ts';
 import type { KeyTable } from './key-table.ts';
 import { PairTable } from './pair-table.ts';
@@ -74,7 +74,7 @@ export class GroupIndex {
   /** The routing hash of each group's key. */
   hashesOf(groups: Int32Array): Uint32Array {
     const hashes = new Uint32Array(groups.length);
-    hashRows(this.keyColumns(groups), groups.length, hashes);
+    routeRows(this.keyColumns(groups), groups.length, hashes);
     return hashes;
   }
 

@@ -7,11 +7,11 @@
 import { must } from '../base/assert.ts';
 import { partitionBatch } from '../batch/partition.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { hashRows } from '../batch/row-hash.ts';
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { GraphEdge } from '../graph/graph.ts';
+import { routeRows, splitRowsFast } from '../kernels/route-rows.ts';
 import type { InputChannel } from './input-channel.ts';
 import type { Node, ShuffleOutput } from './node.ts';
 import type { OutputChannel } from './output-channel.ts';
@@ -52,8 +52,8 @@ export class ShuffleEdge implements ShuffleOutput {
     const errors = new RowErrors(batch.rows);
     const keys = this.#keys.map((key) => key(batch, errors));
     const hashes = new Uint32Array(batch.rows);
-    hashRows(keys, batch.rows, hashes);
-    const parts = partitionBatch(batch, hashes, this.destinations.length);
+    routeRows(keys, batch.rows, hashes);
+    const parts = partitionBatch(batch, hashes, this.destinations.length, splitRowsFast);
     parts.forEach((part, index) => {
       if (part !== null) this.#push(index, part, node);
     });

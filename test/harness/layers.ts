@@ -108,6 +108,7 @@ export const LAYERS: readonly Layer[] = [
       'protocol',
       'checkpoint',
       'lineage',
+      'kernels',
     ],
     purpose: "one host's subtasks as a step machine",
   },

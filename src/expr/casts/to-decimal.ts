@@ -3,6 +3,7 @@ import type { Column, DecimalColumn } from '../../batch/column.ts';
 import { readDecimal as readDecimalText } from '../../batch/decimal-text.ts';
 import { float32Digits } from '../../batch/float-text.ts';
 import { typeName } from '../../batch/types.ts';
+import { scaleInt64Kernel } from '../../kernels/int64-arithmetic.ts';
 import type { Casting } from '../cast.ts';
 import type { DecimalType } from '../functions/arithmetic-decimal.ts';
 import { encodeText } from '../text-sink.ts';
@@ -59,9 +60,11 @@ function rescale(
         () => `${placePoint(source, scale)} is out of range for ${typeName(type)}`,
       );
   };
-  if (column.tag === 'int64' && column.type.tag === 'int64')
-    rescaleInt64(column.words, column.length, fastFactor, bound, words, compute);
-  else for (let row = 0; row < column.length; row++) compute(row);
+  if (column.tag === 'int64' && column.type.tag === 'int64') {
+    const { length } = column;
+    if (!scaleInt64Kernel(column.words, length, up, type.precision, words, compute))
+      rescaleInt64(column.words, length, fastFactor, bound, words, compute);
+  } else for (let row = 0; row < column.length; row++) compute(row);
 }
 
 /** The most common case, where a double is exact; `hard` computes the other rows. */

@@ -13,9 +13,10 @@ import type { DecimalColumn } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
 import { decimalType, typeName } from '../../batch/types.ts';
 import { assert } from '../../base/assert.ts';
+import { multiplyDecimalKernel } from '../../kernels/int64-arithmetic.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { ofFirst } from '../function-types.ts';
-import { Outcome, makeDecimal, strideOf } from '../vector.ts';
+import { Outcome, makeDecimal, operandOf, strideOf } from '../vector.ts';
 import {
   decimalAsNumber,
   divideHalfUp,
@@ -186,9 +187,13 @@ const decimalLoop =
       if (fitsPrecision(value, target.precision)) writeDecimal(result.words, row, value);
       else overflow(row);
     };
-    if (operator === '*' && left.type.scale + right.type.scale === target.scale)
-      multiply(left.words, strideA, right.words, strideB, rows, bound, result.words, compute);
-    else for (let row = 0; row < rows; row++) compute(row);
+    const { words } = result;
+    if (operator === '*' && left.type.scale + right.type.scale === target.scale) {
+      const { precision } = target;
+      const operands = [operandOf(left), operandOf(right)] as const;
+      if (!multiplyDecimalKernel(...operands, rows, precision, words, compute))
+        multiply(left.words, strideA, right.words, strideB, rows, bound, words, compute);
+    } else for (let row = 0; row < rows; row++) compute(row);
     result.validity = outcome.validity;
     return result;
   };

@@ -137,3 +137,33 @@ export const INT64_LOOPS: Record<'*' | '/' | '%', Int64Loop> = {
     }
   },
 };
+
+const fitsInt32 = (value: number): boolean => value >= -2147483648 && value <= 2147483647;
+
+/** Sums word by word, exact everywhere; strides count words, and `overflow` is told the rows whose sum does not fit. */
+export const addWords: Int64Loop = (a, strideA, b, strideB, rows, words, overflow) => {
+  for (let row = 0; row < rows; row++) {
+    const atA = row * strideA;
+    const atB = row * strideB;
+    const low = ((a[atA] as number) >>> 0) + ((b[atB] as number) >>> 0);
+    const carry = low >= 4294967296 ? 1 : 0;
+    const high = (a[atA + 1] as number) + (b[atB + 1] as number) + carry;
+    words[2 * row] = low;
+    words[2 * row + 1] = high;
+    if (!fitsInt32(high)) overflow(row);
+  }
+};
+
+/** Differences, likewise. */
+export const subtractWords: Int64Loop = (a, strideA, b, strideB, rows, words, overflow) => {
+  for (let row = 0; row < rows; row++) {
+    const atA = row * strideA;
+    const atB = row * strideB;
+    const low = ((a[atA] as number) >>> 0) - ((b[atB] as number) >>> 0);
+    const borrow = low < 0 ? 1 : 0;
+    const high = (a[atA + 1] as number) - (b[atB + 1] as number) - borrow;
+    words[2 * row] = low;
+    words[2 * row + 1] = high;
+    if (!fitsInt32(high)) overflow(row);
+  }
+};

@@ -9,14 +9,20 @@
 import type { Float64Column, Int32Column, Int64Column } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
 import { FLOAT64, INT32, INT64 } from '../../batch/types.ts';
+import { int64Kernel } from '../../kernels/int64-arithmetic.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
-import { Outcome, makeFloat64, makeInt32, makeInt64, strideOf } from '../vector.ts';
-import { FLOAT64_LOOPS, INT32_CHECKS, INT32_LOOPS, INT64_LOOPS } from './arithmetic-loops.ts';
+import { Outcome, makeFloat64, makeInt32, makeInt64, operandOf, strideOf } from '../vector.ts';
+import {
+  addWords,
+  FLOAT64_LOOPS,
+  INT32_CHECKS,
+  INT32_LOOPS,
+  INT64_LOOPS,
+  subtractWords,
+} from './arithmetic-loops.ts';
 import type { Operator } from './arithmetic-loops.ts';
 import { fitsInt64, readInt64, writeInt64 } from '../wide.ts';
-
-const fitsInt32 = (value: number): boolean => value >= -2147483648 && value <= 2147483647;
 
 function int32Operator(operator: Operator): Evaluate {
   const compute = INT32_LOOPS[operator];
@@ -62,27 +68,20 @@ export function addInt64(
   const words = result.words;
   const strideA = 2 * strideOf(left);
   const strideB = 2 * strideOf(right);
-  for (let row = 0; row < rows; row++) {
-    const atA = row * strideA;
-    const atB = row * strideB;
-    const lowB = (b[atB] as number) >>> 0;
-    const low = ((a[atA] as number) >>> 0) + (negate ? -lowB : lowB);
-    const carry = low >= 4294967296 ? 1 : low < 0 ? -1 : 0;
-    const highB = b[atB + 1] as number;
-    const high = (a[atA + 1] as number) + (negate ? -highB : highB) + carry;
-    words[2 * row] = low;
-    words[2 * row + 1] = high;
-    if (!fitsInt32(high)) {
-      const sign = negate ? '-' : '+';
-      const name =
-        type.tag === 'timestamp' ? 'TIMESTAMP' : type.tag === 'interval' ? 'INTERVAL' : 'BIGINT';
-      outcome.fail(
-        row,
-        'NUMERIC_OVERFLOW',
-        () => `${readInt64(a, atA / 2)} ${sign} ${readInt64(b, atB / 2)} does not fit ${name}`,
-      );
-    }
-  }
+  const overflow = (row: number): void => {
+    const sign = negate ? '-' : '+';
+    const name =
+      type.tag === 'timestamp' ? 'TIMESTAMP' : type.tag === 'interval' ? 'INTERVAL' : 'BIGINT';
+    outcome.fail(
+      row,
+      'NUMERIC_OVERFLOW',
+      () =>
+        `${readInt64(a, (row * strideA) / 2)} ${sign} ${readInt64(b, (row * strideB) / 2)} does not fit ${name}`,
+    );
+  };
+  const operator = negate ? '-' : '+';
+  if (!int64Kernel(operator, operandOf(left), operandOf(right), rows, words, overflow))
+    (negate ? subtractWords : addWords)(a, strideA, b, strideB, rows, words, overflow);
   result.validity = outcome.validity;
   return result;
 }
@@ -110,7 +109,7 @@ function int64Operator(
     const result = makeInt64(rows, type);
     const strideA = strideOf(left);
     const strideB = strideOf(right);
-    compute(left.words, strideA, right.words, strideB, rows, result.words, (row) => {
+    const hard = (row: number): void => {
       const x = readInt64(left.words, row * strideA);
       const y = readInt64(right.words, row * strideB);
       if (operator !== '*' && y === 0n) {
@@ -120,7 +119,10 @@ function int64Operator(
       const value = exact(x, y);
       if (fitsInt64(value)) writeInt64(result.words, row, value);
       else outcome.fail(row, 'NUMERIC_OVERFLOW', () => `${x} ${operator} ${y} does not fit BIGINT`);
-    });
+    };
+    const { words } = result;
+    if (!int64Kernel(operator, operandOf(left), operandOf(right), rows, words, hard))
+      compute(left.words, strideA, right.words, strideB, rows, words, hard);
     result.validity = outcome.validity;
     return result;
   };

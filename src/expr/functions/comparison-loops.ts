@@ -6,8 +6,9 @@
  * rounding, so that this is exact.
  */
 import type { Column, Float64Column, Int32Column, Int64Column } from '../../batch/column.ts';
+import { compareInt64Kernel } from '../../kernels/int64-arithmetic.ts';
 import { strideOf } from '../vector.ts';
-import { int64AsNumber, isSafe } from '../wide.ts';
+import { int64AsNumber, isSafe, readInt64 } from '../wide.ts';
 
 export type Test = 'less' | 'equal';
 
@@ -189,6 +190,9 @@ export function compareFast(
         );
         return true;
       }
+      const which = test === 'equal' ? 'is' : isLeft ? 'above' : 'below';
+      const exact = readInt64((constant as Int64Column).words, 0);
+      if (compareInt64Kernel(words, exact, which, rows, bits)) return true;
       const value = int64AsNumber((constant as Int64Column).words, 0);
       if (!isSafe(value)) return false;
       withConstant(INT64_LOOPS, words, value, isLeft, test, rows, bits);
