@@ -1,7 +1,7 @@
 /**
  * What the kernels do on one core of this machine, without the rest of a pipeline: `node bench/kernels.ts [name…]`.
  * Kernel and twin run in turns over the same rows in memory; the best round and the median are printed, in million rows a
- * second.
+ * second of the processor's time, which other programs on the machine disturb less than the clock's.
  */
 import { Prng } from '../src/base/prng.ts';
 import { INT64, TEXT, TIMESTAMP } from '../src/batch/types.ts';
@@ -105,9 +105,10 @@ function measure(job: Job): void {
     for (const side of ['kernel', 'twin']) {
       usesKernels = side === 'kernel';
       useKernels(usesKernels ? modules : null);
-      const begunAt = process.hrtime.bigint();
+      const begun = process.cpuUsage();
       const rows = job.run();
-      const micros = Number(process.hrtime.bigint() - begunAt) / 1_000;
+      const { user, system } = process.cpuUsage(begun);
+      const micros = user + system;
       found[side]?.push(rows / micros);
     }
   }

@@ -23,6 +23,7 @@ import type { Token } from './json-keys.ts';
 import { Slot, SlotNames } from './json-slots.ts';
 import { failure } from './json-strings.ts';
 import { ValueReader } from './json-values.ts';
+import { forgetWords, matchesWords } from './json-words.ts';
 
 export type DecodeError = {
   /** Index among the rows seen by this call. */
@@ -138,6 +139,7 @@ export class JsonDecoder {
       position = to;
     }
     if (this.#rowsSeen > 0) this.#rowBytes = Math.max(16, (position - from) / this.#rowsSeen);
+    forgetWords();
     const result = this.#finish(rows, position, scanner);
     scanner?.finish();
     return result;
@@ -332,7 +334,7 @@ export class JsonDecoder {
 
   /** Reads the row that starts at `start`; the position after its object, or −1. */
   #readRow(bytes: Uint8Array, start: number, row: number): number {
-    let { pool } = this.#keys;
+    let pool = this.#keys.poolWords;
     const serial = ++this.#serial;
     let previous = this.#keys.root;
     let position = start;
@@ -341,13 +343,8 @@ export class JsonDecoder {
       let token = previous.next;
       let at = position;
       if (token !== null) {
-        const { end } = token;
-        let index = token.start;
-        while (index < end && bytes[at] === pool[index]) {
-          at++;
-          index++;
-        }
-        if (index < end) token = null;
+        if (matchesWords(bytes, at, pool, token.start, token.end)) at += token.end - token.start;
+        else token = null;
       }
       if (token === null) {
         if (position === start && isEmptyObject(bytes, start)) {
@@ -358,7 +355,7 @@ export class JsonDecoder {
         if (token === null) return -1;
         at = this.#keys.end;
         // Learning may have moved the pool.
-        pool = this.#keys.pool;
+        pool = this.#keys.poolWords;
       }
       const { slot } = token;
       let end: number;

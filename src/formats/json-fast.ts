@@ -15,6 +15,7 @@ import {
   TIMESTAMP_KIND,
 } from './json-slots.ts';
 import type { Slot } from './json-slots.ts';
+import { copyPlainWords, matchesWords } from './json-words.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -117,6 +118,9 @@ function readText(bytes: Uint8Array, at: number, slot: Slot, row: number): numbe
   const { heap } = slot;
   let to = slot.offsets[row] as number;
   let position = at + 1;
+  const copied = copyPlainWords(bytes, position, slot.heapWords(), to);
+  position += copied;
+  to += copied;
   let byte = bytes[position] as number;
   while (BYTE_CLASS[byte] === PLAIN) {
     heap[to++] = byte;
@@ -194,11 +198,9 @@ function readFixed(bytes: Uint8Array, at: number, slot: Slot, row: number): numb
 
 /** An ISO timestamp within the minute seen last, in UTC: only seconds and fraction are read. */
 function readMinute(bytes: Uint8Array, at: number, slot: Slot, row: number): number {
-  const { minuteText, minuteSeconds } = slot;
+  const { minuteWords, minuteSeconds } = slot;
   if (bytes[at] !== QUOTE || minuteSeconds !== minuteSeconds) return 0;
-  // The minute changes most often, so it is compared first.
-  for (let index = 15; index >= 0; index--)
-    if (bytes[at + 1 + index] !== minuteText[index]) return 0;
+  if (!matchesWords(bytes, at + 1, minuteWords, 0, 16)) return 0;
   const tens = (bytes[at + 18] as number) - ZERO;
   const ones = (bytes[at + 19] as number) - ZERO;
   if (bytes[at + 17] !== 58 || tens < 0 || tens > 5 || ones < 0 || ones > 9) return 0;

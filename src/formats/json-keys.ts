@@ -8,6 +8,7 @@
 import { COLON, COMMA, DOUBLE_QUOTE, LF, OPEN_BRACE, skipSpace } from './json-grammar.ts';
 import type { Slot, SlotNames } from './json-slots.ts';
 import { fail, readString, written } from './json-strings.ts';
+import { matchesWords } from './json-words.ts';
 
 /** Tokens learned at most; keys beyond are parsed each time. */
 export const TOKENS_MAX = 128;
@@ -39,8 +40,9 @@ const makeToken = (first: boolean, slot: Slot | null, name: string): Token => ({
 export class KeyReader {
   /** What precedes the first key of a row. */
   readonly root: Token = makeToken(false, null, '');
-  /** Bytes of all tokens. */
+  /** Bytes of all tokens, and the same as a view. */
   pool = new Uint8Array(1024);
+  poolWords: DataView = new DataView(this.pool.buffer);
   readonly #names: SlotNames;
   /** Those learned, in order. */
   readonly tokens: Token[] = [];
@@ -73,11 +75,7 @@ export class KeyReader {
   }
 
   #matches(bytes: Uint8Array, at: number, token: Token): boolean {
-    const { pool } = this;
-    for (let index = token.start, from = at; index < token.end; index++, from++) {
-      if (bytes[from] !== pool[index]) return false;
-    }
-    return true;
+    return matchesWords(bytes, at, this.poolWords, token.start, token.end);
   }
 
   #parse(bytes: Uint8Array, at: number, previous: Token, first: boolean): Token | null {
@@ -115,6 +113,7 @@ export class KeyReader {
       const pool = new Uint8Array(end * 2);
       pool.set(this.pool);
       this.pool = pool;
+      this.poolWords = new DataView(pool.buffer);
     }
     this.pool.set(bytes.subarray(from, to), this.#poolEnd);
     token.start = this.#poolEnd;

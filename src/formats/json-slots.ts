@@ -131,7 +131,10 @@ export class Slot {
   heap: Uint8Array = NO_BYTES;
   /** Timestamps: text of the minute seen last, and its seconds since 1970; NaN before the first. */
   readonly minuteText = new Uint8Array(16);
+  readonly minuteWords = new DataView(this.minuteText.buffer);
   minuteSeconds = Number.NaN;
+  #heapWords: DataView = new DataView(NO_BYTES.buffer);
+  #heapSeen: Uint8Array = NO_BYTES;
   readonly #fallback: Column | null;
   /** Bytes of text per row in the last batch. */
   textBytes = 8;
@@ -161,6 +164,16 @@ export class Slot {
 
   get hasDefault(): boolean {
     return this.#fallback !== null;
+  }
+
+  /** The heap as a view. */
+  heapWords(): DataView {
+    const { heap } = this;
+    if (heap !== this.#heapSeen) {
+      this.#heapSeen = heap;
+      this.#heapWords = new DataView(heap.buffer, heap.byteOffset, heap.byteLength);
+    }
+    return this.#heapWords;
   }
 
   /** Bytes of text that the default has. */

@@ -6,6 +6,8 @@
  * where in `failure`.
  */
 
+import { skipPlainWords } from './json-words.ts';
+
 export const PLAIN = 0;
 export const QUOTE = 1;
 export const ESCAPE = 2;
@@ -174,11 +176,11 @@ export function readString(
 export function skipString(bytes: Uint8Array, at: number): number {
   let from = at;
   for (;;) {
-    const byte = bytes[from] as number;
+    from = skipPlainWords(bytes, from);
+    let byte = bytes[from] as number;
+    while (BYTE_CLASS[byte] === PLAIN) byte = bytes[++from] as number;
     const kind = BYTE_CLASS[byte] as number;
-    if (kind === PLAIN) {
-      from++;
-    } else if (kind === QUOTE) {
+    if (kind === QUOTE) {
       return from + 1;
     } else if (kind === HIGH) {
       const size = sequenceLength(bytes, from);
