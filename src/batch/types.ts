@@ -93,14 +93,18 @@ export const decimalType = (precision: number, scale: number): DecimalType => ({
 });
 export const listType = (element: SqlType): ListType => ({ tag: 'list', element });
 
-/** The type of a window column: `window.start`, `window.end`. */
-export const WINDOW: SqlType = {
+const windowOf = (type: SqlType): SqlType => ({
   tag: 'struct',
   fields: [
-    { name: 'start', type: TIMESTAMP, nullable: false },
-    { name: 'end', type: TIMESTAMP, nullable: false },
+    { name: 'start', type, nullable: false },
+    { name: 'end', type, nullable: false },
   ],
-};
+});
+
+/** The type of a window column: `window.start`, `window.end`. */
+export const WINDOW: SqlType = windowOf(TIMESTAMP);
+/** The same over rows whose event time is a TIMESTAMPTZ. */
+export const WINDOW_TZ: SqlType = windowOf(TIMESTAMPTZ);
 
 /** How a column holds values of a type: the `tag` of `Column`. */
 export type Layout =

@@ -291,11 +291,12 @@ export class BucketedWindowAggregate implements Operator {
 /** `window.start` of the window in a column. */
 function startOf(windowColumn: number, schema: Schema): Expr {
   const { type } = must(schema[windowColumn], 'the window column');
+  assert(type.tag === 'struct', 'a window is a struct');
   return {
     tag: 'field',
     input: { tag: 'column', index: windowColumn, type },
     index: 0,
-    type: TIMESTAMP,
+    type: must(type.fields[0], 'its start').type,
   };
 }
 

@@ -5,12 +5,12 @@
  * columns in the order that the plan asks for; a row's event time is its window's end less 1 µs.
  * Failure: a result that does not fit its type costs its own row, reported with its keys.
  */
-import { must } from '../base/assert.ts';
+import { assert, must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { Column, Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch } from '../batch/take.ts';
-import { TIMESTAMP, WINDOW, type Schema } from '../batch/types.ts';
+import { TIMESTAMP, type Schema, type SqlType } from '../batch/types.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import type { Output } from './operator.ts';
@@ -82,22 +82,27 @@ export class WindowRows {
     times: WindowTimes,
     retract: Uint8Array | null,
   ): RecordBatch {
-    const columns = this.#outputs.map((source): Column => {
+    const columns = this.#outputs.map((source, at): Column => {
       if (source.tag === 'key') return must(keys[source.index], 'a key column');
       if (source.tag === 'aggregate') return must(results[source.index], 'an aggregate column');
-      return windowColumn(times);
+      return windowColumn(times, must(this.#schema[at], 'the window column').type);
     });
     return { rows: times.starts.length, columns, eventTime: times.eventTime, retract };
   }
 }
 
-function windowColumn({ starts, ends }: WindowTimes): Column {
+function windowColumn({ starts, ends }: WindowTimes, type: SqlType): Column {
+  assert(type.tag === 'struct', 'a window is a struct');
+  const end = must(type.fields[1], 'its end').type;
   return {
     tag: 'struct',
-    type: WINDOW as typeof WINDOW & { tag: 'struct' },
+    type,
     length: starts.length,
     validity: null,
-    children: [starts, ends],
+    children: [
+      { ...starts, type: end },
+      { ...ends, type: end },
+    ],
   };
 }
 

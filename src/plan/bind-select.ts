@@ -16,7 +16,7 @@ import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
 import { Grouping, hasAggregate } from './grouping.ts';
 import type { PlanNode } from './logical.ts';
-import { makeFilter, makeProject } from './nodes.ts';
+import { makeFilter, makeProject, windowTypeOf } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type BoundQuery, type ScopeColumn, queryOf } from './scope.ts';
 
@@ -164,7 +164,7 @@ function bindGrouped(
   diagnostics: Diagnostics,
 ): BoundItems {
   const base = contextFor('SELECT');
-  const grouping = new Grouping(base);
+  const grouping = new Grouping(base, input === null ? undefined : windowTypeOf(input));
   const aliases = aliasesOf(items);
   const keyBinder = new ExpressionBinder({
     ...base,

@@ -6,7 +6,7 @@
  * that are neither grouped nor aggregated.
  */
 import type { Span } from '../base/errors.ts';
-import { type Field, type Schema, WINDOW } from '../batch/types.ts';
+import { type Field, type Schema, type SqlType, WINDOW } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { isAggregateName } from '../expr/aggregate-registry.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
@@ -98,8 +98,14 @@ export class Grouping {
   /** A key or the window was refused: whether a column is grouped can not be told. */
   #broken = false;
 
-  /** @param context  what expressions over the input may use */
-  constructor(context: ExpressionContext) {
+  #windowType: SqlType;
+
+  /**
+   * @param context  what expressions over the input may use
+   * @param windowType  what a window that is made here is a pair of
+   */
+  constructor(context: ExpressionContext, windowType: SqlType = WINDOW) {
+    this.#windowType = windowType;
     this.#context = context;
     this.#scope = context.scope;
     this.#diagnostics = context.diagnostics;
@@ -222,7 +228,7 @@ export class Grouping {
     if (key >= 0) return { tag: 'column', index: key, type: expr.type };
     if (expr.tag === 'column') {
       if (expr.index === this.#standIn || expr.index === this.#windowColumn)
-        return { tag: 'column', index: windowPlace, type: WINDOW };
+        return { tag: 'column', index: windowPlace, type: this.#windowType };
       const aggregate = expr.index - this.#standIn - 1;
       if (aggregate >= 0)
         return { ...expr, index: windowPlace + (this.#window === null ? 0 : 1) + aggregate };
@@ -276,7 +282,7 @@ export class Grouping {
   }
 
   #windowColumnExpr(): Expr {
-    return { tag: 'column', index: this.#standIn, type: WINDOW };
+    return { tag: 'column', index: this.#standIn, type: this.#windowType };
   }
 
   #isWindowStandIn(expr: Expr): boolean {
@@ -301,7 +307,9 @@ export class Grouping {
       return;
     }
     this.#window = window;
-    this.#windowColumn ??= column;
+    if (this.#windowColumn !== null || column === null) return;
+    this.#windowColumn = column;
+    this.#windowType = this.#scope[column]?.type ?? this.#windowType;
   }
 
   #bindAggregate(call: CallExpression): AggregateCall | null {

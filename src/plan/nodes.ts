@@ -3,7 +3,14 @@
  * rule or binder can state it wrongly. Errors: none; an input that breaks an invariant is a bug.
  */
 import { assert, must } from '../base/assert.ts';
-import { type Field, type Schema, WINDOW, sameType } from '../batch/types.ts';
+import {
+  type Field,
+  type Schema,
+  type SqlType,
+  WINDOW,
+  WINDOW_TZ,
+  sameType,
+} from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { canonical, conjunctsOf } from './expressions.ts';
 import type {
@@ -136,6 +143,18 @@ export type Grouped = {
 export const isUpdated = (window: Window): boolean =>
   window.latenessMicros !== undefined || window.earlyMs !== undefined;
 
+/** What a window over these rows is a pair of: TIMESTAMPTZ when the event times of all were declared so. */
+export const windowTypeOf = (input: PlanNode): SqlType => (isZoned(input) ? WINDOW_TZ : WINDOW);
+
+function isZoned(node: PlanNode): boolean {
+  if (node.tag !== 'scan') {
+    const inputs = inputsOf(node);
+    return inputs.length > 0 && inputs.every(isZoned);
+  }
+  const time = node.watermark?.eventTime;
+  return time?.tag === 'cast' && time.input.type.tag === 'timestamptz';
+}
+
 /**
  * Columns: keys, window, aggregates.
  *
@@ -151,7 +170,12 @@ export function makeWindowAggregate(
   const { keys, keyNames, aggregates } = grouped;
   const schema: Schema = [
     ...keyFields(input, keys, keyNames),
-    { name: 'window', type: WINDOW, nullable: false },
+    {
+      name: 'window',
+      type:
+        windowColumn === null ? windowTypeOf(input) : columnExpr(input.schema, windowColumn).type,
+      nullable: false,
+    },
     ...aggregateFields,
   ];
   const outputs: AggregateOutput[] = [

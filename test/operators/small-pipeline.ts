@@ -4,6 +4,7 @@
  */
 import { must } from '../../src/base/assert.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
+import { typeName } from '../../src/batch/types.ts';
 import { rowsOf, type Row } from '../../src/batch/values.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import type { ReadRequest } from '../../src/connectors/connector.ts';
@@ -211,6 +212,15 @@ export class SmallPipeline {
   changes(): { row: string; retract: boolean }[] {
     return this.#collectors().flatMap(({ changes }) =>
       changes.map(({ row, retract }) => ({ row: shown(row), retract })),
+    );
+  }
+
+  /** The columns of all sinks as SQL spells them. */
+  types(): string[] {
+    return [...this.#nodes.values()].flatMap(({ operator }) =>
+      operator.spec.tag === 'sink'
+        ? operator.schema.map(({ name, type }) => `${name} ${typeName(type)}`)
+        : [],
     );
   }
 

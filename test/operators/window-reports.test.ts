@@ -153,14 +153,15 @@ describe('where windows begin', () => {
 
   test('local days, also the one of 25 hours (U30)', () => {
     const pipeline = new SmallPipeline(
-      `${table()}SELECT window.start AS s, window.end AS e, n FROM
+      `${table().replace('TIMESTAMP', 'TIMESTAMPTZ')}SELECT window.start AS s, window.end AS e, n FROM
         (SELECT tumble(interval '1 day', timezone => 'America/New_York') AS window, count(*) AS n FROM t GROUP BY 1);`,
     );
     const times = ['03T04:30:00', '03T05:30:00', '03T06:30:00', '04T04:30:00', '04T05:30:00'];
     pipeline.append(
       't',
-      times.map((time) => ts(`2024-11-${time}`)),
+      times.map((time) => ts(`2024-11-${time}Z`)),
     );
+    expect(pipeline.types()).toEqual(['s TIMESTAMPTZ', 'e TIMESTAMPTZ', 'n BIGINT']);
     pipeline.end();
     expect(pipeline.rows()).toEqual([
       '{"s":"2024-11-03T04:00:00","e":"2024-11-04T05:00:00","n":4}',
