@@ -12,7 +12,7 @@ import { LIMITS } from '../base/limits.ts';
 import { getPipeline } from '../catalog/pipelines.ts';
 import { TERMINAL_STATES, type JobState } from '../catalog/schema.ts';
 import type { AppendAnswer } from '../connectors/http/log-store.ts';
-import { JsonDecoder } from '../formats/json-decoder.ts';
+import { makeRowDecoder, type RowDecoder } from '../formats/row-decoder.ts';
 import type { PhysicalGraph, SourceSpec } from '../graph/graph.ts';
 import { httpTable, noPipeline, partitionsOf } from './load.ts';
 import { ndjsonOf, type TakenRows, takeRows } from './rows-body.ts';
@@ -27,7 +27,7 @@ type KnownPipeline = {
   /** When it was looked up, and its state then if nothing reads its rows in that state. */
   readMs: number;
   resting: JobState | null;
-  decoders: Map<string, JsonDecoder>;
+  decoders: Map<string, RowDecoder>;
 };
 
 const KNOWN_MS = 10_000;
@@ -101,7 +101,7 @@ export class Ingest {
       graph: graphOf(found.pipeline),
       readMs: nowMs,
       resting: restingState(found.job.state),
-      decoders: new Map<string, JsonDecoder>(),
+      decoders: new Map<string, RowDecoder>(),
     };
     this.#known.set(id, fresh);
     return fresh;
@@ -111,10 +111,10 @@ export class Ingest {
 const restingState = (state: JobState): JobState | null =>
   TERMINAL_STATES.includes(state) ? state : null;
 
-function decoderOf(known: KnownPipeline, spec: SourceSpec): JsonDecoder {
+function decoderOf(known: KnownPipeline, spec: SourceSpec): RowDecoder {
   let decoder = known.decoders.get(spec.table);
   if (decoder === undefined) {
-    decoder = new JsonDecoder(spec.declared, spec.format, { unknownByRow: true });
+    decoder = makeRowDecoder(spec.declared, spec.format, { unknownByRow: true });
     known.decoders.set(spec.table, decoder);
   }
   return decoder;

@@ -7,7 +7,8 @@
  */
 import { EngineError } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
-import type { DecodeError, JsonDecoder } from '../formats/json-decoder.ts';
+import type { DecodeError } from '../formats/json-decoder.ts';
+import type { RowDecoder } from '../formats/row-decoder.ts';
 import {
   CLOSE_BRACKET,
   COMMA,
@@ -102,7 +103,7 @@ const brokenArray = (message: string, at: number): EngineError =>
   });
 
 /** Decodes every row. Throws INVALID_REQUEST when more than REJECTED_ROWS_MAX are refused. */
-export function takeRows(decoder: JsonDecoder, ndjson: Uint8Array): TakenRows {
+export function takeRows(decoder: RowDecoder, ndjson: Uint8Array): TakenRows {
   const kept = new Uint8Array(ndjson.length + 1);
   let size = 0;
   let accepted = 0;

@@ -41,6 +41,8 @@ export type SourceStep =
       /** Partition (0-based, over the whole table) the rows came from: each has its own watermark. */
       partition: number;
       batch: RecordBatch;
+      /** Rows of the input that were read, accepted or not. A change of a row may give two rows, so these need not be as many as the batch and the problems have. */
+      read: number;
       /** Rows that could not be decoded. */
       problems: readonly RowProblem[];
       /** The bytes read for these rows: those of a partition's batches, joined, are what lies between its offsets. Null: generated. */

@@ -163,9 +163,8 @@ export class SourceNode implements NodeBody {
 
   #emit(step: SourceStep & { tag: 'batch' }, nowMs: number): void {
     const node = this.#nodeOf();
-    const rows = step.batch.rows + step.problems.length;
-    node.counters.rowsIn += rows;
-    this.#inputs.add(step.partition, rows, step.input);
+    node.counters.rowsIn += step.read;
+    this.#inputs.add(step.partition, step.read, step.input);
     node.counters.batchesIn++;
     if (step.problems.length > 0) node.fail(step.problems);
     const computed = this.#compute(step.batch, node);

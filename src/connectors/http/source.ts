@@ -16,7 +16,8 @@ import { Int64Builder } from '../../batch/column-builder.ts';
 import type { Column } from '../../batch/column.ts';
 import { constantColumn } from '../../batch/constant-column.ts';
 import { INT32, INT64 } from '../../batch/types.ts';
-import { JsonDecoder, type DecodeResult } from '../../formats/json-decoder.ts';
+import type { DecodeResult } from '../../formats/json-decoder.ts';
+import { makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import { judgeBadRows } from '../bad-rows.ts';
 import type { ReadResult, Source, SourceContext, SourceStep } from '../connector.ts';
@@ -54,7 +55,7 @@ export class HttpSource implements Source {
   readonly partitions: readonly number[];
   readonly #parts: Partition[];
   readonly #context: SourceContext;
-  readonly #decoder: JsonDecoder;
+  readonly #decoder: RowDecoder;
   #failed: ErrorReport | null = null;
   #rowsFirst = false;
   #readTurn = 0;
@@ -71,7 +72,7 @@ export class HttpSource implements Source {
       reading: false,
       stretches: [],
     }));
-    this.#decoder = new JsonDecoder(decodedColumns(context.spec.physical), context.spec.format);
+    this.#decoder = makeRowDecoder(decodedColumns(context.spec.physical), context.spec.format);
   }
 
   poll(_nowMs: number): SourceStep {
@@ -151,6 +152,7 @@ export class HttpSource implements Source {
           ? constantColumn(INT32, part.number, result.batch.rows)
           : offsetsOf(result, first),
       ),
+      read: result.rowsSeen,
       problems: bad.problems,
       input,
     };

@@ -66,7 +66,14 @@ export class ImpulseSource implements Source {
       const rows = Math.min(Math.ceil((due - next) / this.#partitionCount), this.#batchRows);
       const batch = this.#generate(part, rows);
       part.given += rows;
-      return { tag: 'batch', partition: part.number, batch, problems: [], input: null };
+      return {
+        tag: 'batch',
+        partition: part.number,
+        batch,
+        read: rows,
+        problems: [],
+        input: null,
+      };
     }
     const open = this.#parts.filter((part) => !part.ended);
     const behind = Math.min(...open.map((part) => this.#counterOf(part, part.given)));

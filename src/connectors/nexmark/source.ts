@@ -84,11 +84,13 @@ export class NexmarkSource implements Source {
       }
       const due = Math.min(this.#pacer?.due(nowMs) ?? Infinity, this.#events);
       if (part.next >= due) continue;
+      const batch = this.#generate(part, due);
       return {
         tag: 'batch',
         partition: part.number,
-        batch: this.#generate(part, due),
-        problems: [],
+        batch,
+        read: batch.rows,
+      problems: [],
         input: null,
       };
     }

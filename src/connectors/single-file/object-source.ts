@@ -14,7 +14,8 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError, type ErrorReport } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { JsonDecoder, type DecodeError, type DecodeResult } from '../../formats/json-decoder.ts';
+import type { DecodeError, DecodeResult } from '../../formats/json-decoder.ts';
+import { makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
 import type { RecordBatch } from '../../batch/record-batch.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import type { RowProblem } from '../../operators/operator.ts';
@@ -32,7 +33,7 @@ export class ObjectSource implements Source {
   readonly partitions: readonly number[];
   readonly #context: SourceContext;
   readonly #path: string;
-  readonly #decoder: JsonDecoder;
+  readonly #decoder: RowDecoder;
   /** Byte position of what comes next, and its line, from 1. */
   #offset = 0;
   #line = 1;
@@ -54,7 +55,7 @@ export class ObjectSource implements Source {
     this.#context = context;
     this.#path = requiredText(context.spec.connector.options, 'path');
     this.partitions = ownedPartitions(1, context.subtask, context.parallelism);
-    this.#decoder = new JsonDecoder(context.spec.physical, context.spec.format);
+    this.#decoder = makeRowDecoder(context.spec.physical, context.spec.format);
     if (this.partitions.length === 0) this.#ended = 'source';
   }
 
@@ -126,19 +127,29 @@ export class ObjectSource implements Source {
       this.#offset += result.consumed - from;
       this.#at = result.consumed;
       if (result.rowsSeen > 0)
-        return this.#give(result.batch, bad.problems, buffer.subarray(start, this.#at));
+        return this.#give(
+          result.batch,
+          result.rowsSeen,
+          bad.problems,
+          buffer.subarray(start, this.#at),
+        );
     }
     return this.#at > start ? this.#giveNone(start) : null;
   }
 
-  #give(batch: RecordBatch, problems: readonly RowProblem[], input: Uint8Array): SourceStep {
-    return { tag: 'batch', partition: 0, batch, problems, input };
+  #give(
+    batch: RecordBatch,
+    read: number,
+    problems: readonly RowProblem[],
+    input: Uint8Array,
+  ): SourceStep {
+    return { tag: 'batch', partition: 0, batch, read, problems, input };
   }
 
   /** No rows, but bytes from `start` on that were passed. */
   #giveNone(start: number, problems: readonly RowProblem[] = []): SourceStep {
     const { batch } = this.#decoder.decode(NO_BYTES, 0, 0, 1);
-    return this.#give(batch, problems, this.#buffer.subarray(start, this.#at));
+    return this.#give(batch, problems.length, problems, this.#buffer.subarray(start, this.#at));
   }
 
   /** Passes a line too long to be kept, piece by piece; it is reported when its end is seen. */
@@ -213,18 +224,18 @@ export class ObjectSource implements Source {
 
 /** Lines that end before the consumed position: between accepted rows there is seldom more than the line feed of one. */
 function linesOf(
-  { batch, lineRanges, consumed }: DecodeResult,
+  { lineRanges, consumed }: DecodeResult,
   bytes: Uint8Array,
   from: number,
 ): number {
   let lines = 0;
   let at = from;
-  for (let row = 0; row < batch.rows; row++) {
-    const start = lineRanges[row * 2] as number;
+  for (let place = 0; place < lineRanges.length; place += 2) {
+    const start = lineRanges[place] as number;
     // One byte between two rows is the end of a line, and is not looked at.
-    if (start - at === 1 && row > 0) lines++;
+    if (start - at === 1 && place > 0) lines++;
     else if (start > at) lines += countLines(bytes, at, start);
-    at = lineRanges[row * 2 + 1] as number;
+    at = lineRanges[place + 1] as number;
   }
   return at < consumed ? lines + countLines(bytes, at, consumed) : lines;
 }

@@ -1,0 +1,234 @@
+/**
+ * Rows of changes in Debezium's shape to columns.
+ *
+ *     {"before": {…} or null, "after": {…} or null, "op": "c" | "r" | "u" | "d", …}
+ *
+ * or the same under `payload`, beside the schema that Kafka Connect puts there. A creation, a snapshot row and an update
+ * become a row that is the newest of its key; a deletion, and an update that changes the key, take the row of the old
+ * key away: a row with `retract` set, of which only the key counts. What the table holds of a key is not known here; the operator
+ * that keeps the newest row of each key makes changes of it that agree with each other.
+ *
+ * Invariants: as of `json-decoder.ts`; a record is accepted whole or not at all, and gives one row or two, in order.
+ * Failure: a record without the part its `op` needs is rejected like a row that cannot be read.
+ */
+import { assert, must } from '../base/assert.ts';
+import { isValid, type Column, type StructColumn, type TextColumn } from '../batch/column.ts';
+import { concatColumns } from '../batch/concat.ts';
+import { compareValues } from '../batch/row-equal.ts';
+import { takeColumn } from '../batch/take.ts';
+import { TEXT, type StructType } from '../batch/types.ts';
+import type { DecodeColumn, FormatSpec } from './format.ts';
+import { type DecodeError, JsonDecoder, type DecodeOptions, type DecodeResult } from './json-decoder.ts';
+
+/** The columns of the envelope in the order they are decoded. */
+const BEFORE = 0;
+const AFTER = 1;
+const OP = 2;
+const PAYLOAD = 3;
+
+const DELETE = 100;
+const CREATE = 99;
+const READ = 114;
+const UPDATE = 117;
+
+/** The parts of one record: in which of the two envelopes, and the row in it. */
+type Images = { before: StructColumn; after: StructColumn; op: TextColumn };
+
+export class DebeziumDecoder {
+  readonly #columns: readonly DecodeColumn[];
+  readonly #keys: readonly number[];
+  readonly #decoder: JsonDecoder;
+
+  constructor(columns: readonly DecodeColumn[], spec: FormatSpec, options: DecodeOptions = {}) {
+    const { changes } = spec;
+    assert(changes !== undefined, 'changes have keys');
+    this.#columns = columns;
+    this.#keys = changes.keys.map((key) => {
+      const index = columns.findIndex(({ name }) => name === key);
+      assert(index >= 0, 'the key is decoded');
+      return index;
+    });
+    const image = (nullable: boolean): StructType => ({
+      tag: 'struct',
+      fields: columns.map((column) => ({
+        name: column.name,
+        type: column.type,
+        nullable: nullable || column.nullable,
+      })),
+    });
+    const field = (name: string, type: DecodeColumn['type']): DecodeColumn => ({
+      name,
+      type,
+      nullable: true,
+      default: null,
+    });
+    const envelope = [
+      field('before', image(true)),
+      field('after', image(false)),
+      field('op', TEXT),
+    ];
+    const payload: StructType = { tag: 'struct', fields: envelope };
+    this.#decoder = new JsonDecoder([...envelope, field('payload', payload)], { ...spec, unstructured: false }, options);
+  }
+
+  decode(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+    rowsMax: number,
+    final = false,
+  ): DecodeResult {
+    const result = this.#decoder.decode(bytes, from, to, rowsMax, final);
+    const records = result.batch.rows;
+    const envelopes = envelopesOf(result.batch.columns);
+    const places = acceptedPlaces(result);
+    const rows = new ChangeRows(records);
+    const errors = [...result.errors];
+    const lines: number[] = [];
+    for (let record = 0; record < records; record++) {
+      const start = result.lineRanges[record * 2] as number;
+      const end = result.lineRanges[record * 2 + 1] as number;
+      const problem = this.#read(envelopes, record, records, rows);
+      if (problem === null) lines.push(start, end);
+      else errors.push({ rowIndex: must(places[record], 'a place'), start, end, ...problem });
+    }
+    return {
+      ...result,
+      batch: {
+        rows: rows.count,
+        columns: this.#columnsOf(envelopes, rows),
+        eventTime: null,
+        retract: rows.retractions(),
+      },
+      errors: errors.sort((left, right) => left.rowIndex - right.rowIndex),
+      lineRanges: Int32Array.from(lines),
+      warnings: result.warnings.filter(({ column }) => !isEnvelope(column)),
+      unknownFields: result.unknownFields.filter(({ column }) => !isEnvelope(column)),
+    };
+  }
+
+  /** Adds the rows of one record, or says what is wrong with it. */
+  #read(
+    envelopes: readonly [Images, Images],
+    record: number,
+    records: number,
+    rows: ChangeRows,
+  ): Omit<DecodeError, 'rowIndex' | 'start' | 'end'> | null {
+    const wrapped = !isValid(envelopes[0].op, record) && isValid(envelopes[1].op, record);
+    const { before, after, op } = envelopes[wrapped ? 1 : 0];
+    const beforeAt = (wrapped ? 2 * records : 0) + record;
+    const afterAt = beforeAt + records;
+    const code = opOf(op, record);
+    if (code === DELETE) {
+      if (!isValid(before, record)) return missing('before', 'a deletion tells the row before it');
+      if (!this.#hasKey(before, record))
+        return missing('before', 'the row before a deletion has its whole key');
+      rows.add(beforeAt, true);
+      return null;
+    }
+    if (code !== CREATE && code !== READ && code !== UPDATE) return unknownOp();
+    if (!isValid(after, record)) return missing('after', 'a change tells the row after it');
+    if (code === UPDATE && isValid(before, record) && this.#hasKey(before, record)) {
+      const moved = this.#keys.some(
+        (key) =>
+          compareValues(
+            before.children[key] as Column,
+            record,
+            after.children[key] as Column,
+            record,
+          ) !== 0,
+      );
+      if (moved) rows.add(beforeAt, true);
+    }
+    rows.add(afterAt, false);
+    return null;
+  }
+
+  #hasKey(image: StructColumn, record: number): boolean {
+    return this.#keys.every((key) => isValid(image.children[key] as Column, record));
+  }
+
+  #columnsOf([plain, wrapped]: readonly [Images, Images], rows: ChangeRows): Column[] {
+    const indices = rows.indices();
+    return this.#columns.map((_, at) => {
+      const images = [plain.before, plain.after, wrapped.before, wrapped.after];
+      const all = concatColumns(images.map((image) => must(image.children[at], 'a column')));
+      return takeColumn(all, indices, rows.count);
+    });
+  }
+}
+
+/** Rows picked from the images, which lie behind each other: before, after, before and after under `payload`. */
+class ChangeRows {
+  count = 0;
+  readonly #indices: Int32Array;
+  readonly #retract: Uint8Array;
+  #retracts = false;
+
+  constructor(records: number) {
+    this.#indices = new Int32Array(records * 2);
+    this.#retract = new Uint8Array(records * 2);
+  }
+
+  add(index: number, retract: boolean): void {
+    this.#indices[this.count] = index;
+    this.#retract[this.count] = retract ? 1 : 0;
+    this.#retracts ||= retract;
+    this.count++;
+  }
+
+  indices(): Int32Array {
+    return this.#indices.subarray(0, this.count);
+  }
+
+  retractions(): Uint8Array | null {
+    return this.#retracts ? this.#retract.slice(0, this.count) : null;
+  }
+}
+
+function envelopesOf(columns: readonly Column[]): [Images, Images] {
+  const payload = columns[PAYLOAD] as StructColumn;
+  return [imagesOf(columns), imagesOf(payload.children)];
+}
+
+const imagesOf = (columns: readonly Column[]): Images => ({
+  before: columns[BEFORE] as StructColumn,
+  after: columns[AFTER] as StructColumn,
+  op: columns[OP] as TextColumn,
+});
+
+/** The one letter of `op`, as a byte; 0 when it is something else. */
+function opOf(op: TextColumn, record: number): number {
+  if (!isValid(op, record)) return 0;
+  const start = op.offsets[record] as number;
+  return op.offsets[record + 1] === start + 1 ? (op.bytes[start] as number) : 0;
+}
+
+/** For each accepted record its index among those seen: rejected ones lie between. */
+function acceptedPlaces({ batch, errors }: DecodeResult): number[] {
+  const rejected = new Set(errors.map(({ rowIndex }) => rowIndex));
+  const places: number[] = [];
+  for (let place = 0; places.length < batch.rows; place++)
+    if (!rejected.has(place)) places.push(place);
+  return places;
+}
+
+type Problem = Omit<DecodeError, 'rowIndex' | 'start' | 'end'>;
+
+const missing = (column: string, why: string): Problem => ({
+  code: 'MISSING_REQUIRED',
+  column,
+  expected: null,
+  message: `"${column}" is missing: ${why}`,
+});
+
+const unknownOp = (): Problem => ({
+  code: 'TYPE_MISMATCH',
+  column: 'op',
+  expected: null,
+  message: '"op" is none of "c", "r", "u" and "d"',
+});
+
+/** What Debezium and Kafka Connect put beside the rows. */
+const ENVELOPE_FIELDS = new Set(['schema', 'source', 'transaction', 'ts_ms', 'ts_us', 'ts_ns']);
+const isEnvelope = (column: string): boolean => ENVELOPE_FIELDS.has(column);

@@ -1,0 +1,16 @@
+/** From a table's format to what reads its rows. */
+import { DebeziumDecoder } from './debezium-decoder.ts';
+import type { DecodeColumn, FormatSpec } from './format.ts';
+import { type DecodeOptions, JsonDecoder } from './json-decoder.ts';
+
+export type RowDecoder = Pick<JsonDecoder, 'decode'>;
+
+export function makeRowDecoder(
+  columns: readonly DecodeColumn[],
+  spec: FormatSpec,
+  options: DecodeOptions = {},
+): RowDecoder {
+  return spec.changes === undefined
+    ? new JsonDecoder(columns, spec, options)
+    : new DebeziumDecoder(columns, spec, options);
+}
