@@ -18,7 +18,12 @@ import { compareValues } from '../batch/row-equal.ts';
 import { takeColumn } from '../batch/take.ts';
 import { TEXT, type StructType } from '../batch/types.ts';
 import type { DecodeColumn, FormatSpec } from './format.ts';
-import { type DecodeError, JsonDecoder, type DecodeOptions, type DecodeResult } from './json-decoder.ts';
+import {
+  type DecodeError,
+  JsonDecoder,
+  type DecodeOptions,
+  type DecodeResult,
+} from './json-decoder.ts';
 
 /** The columns of the envelope in the order they are decoded. */
 const BEFORE = 0;
@@ -68,7 +73,11 @@ export class DebeziumDecoder {
       field('op', TEXT),
     ];
     const payload: StructType = { tag: 'struct', fields: envelope };
-    this.#decoder = new JsonDecoder([...envelope, field('payload', payload)], { ...spec, unstructured: false }, options);
+    this.#decoder = new JsonDecoder(
+      [...envelope, field('payload', payload)],
+      { ...spec, unstructured: false },
+      options,
+    );
   }
 
   decode(

@@ -68,6 +68,8 @@ export function describeState(spec: OperatorSpec): string | null {
     }
     case 'updating-aggregate':
       return spec.keys.length === 0 ? 'one row' : 'one row per key, never freed';
+    case 'newest-by-key':
+      return 'one row per key, freed when it is deleted';
     case 'join':
       return describeJoinState(spec);
     case 'sink':

@@ -98,6 +98,8 @@ export type OperatorSpec =
       aggregates: readonly AggregateCall[];
       flushMs: number;
     }
+  /** Rows that are the newest of their key become changes; a row with `retract` takes its key's row away. Output: the input's columns. */
+  | { tag: 'newest-by-key'; keyColumns: readonly number[] }
   | { tag: 'union'; inputs: number }
   /** Output: the input's columns, then one per call. Keys, orders and arguments are columns of the input. */
   | {

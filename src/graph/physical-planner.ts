@@ -73,6 +73,8 @@ function keysBefore(node: PlanNode, port: number): readonly Expr[] | null {
       return node.partitionBy;
     case 'set-operation':
       return node.schema.map((_, index) => columnExpr(node.schema, index));
+    case 'newest-by-key':
+      return node.keyColumns.map((key) => columnExpr(node.input.schema, key));
     default:
       return null;
   }
@@ -119,6 +121,8 @@ function specOf(node: PlanNode): OperatorSpec {
         aggregates: node.aggregates,
         flushMs: UPDATING_FLUSH_MS,
       };
+    case 'newest-by-key':
+      return { tag: 'newest-by-key', keyColumns: node.keyColumns };
     case 'join':
       return joinSpec(node);
     case 'union':

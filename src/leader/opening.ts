@@ -160,7 +160,7 @@ function pathOf({ options }: ConnectorSpec): string | null {
 function plannedOperators({ operators, edges }: PhysicalGraph): PlannedOperator[] {
   return operators.map(({ id, spec }) => ({
     operator: id,
-    kind: spec.tag,
+    kind: spec.tag === 'source' && spec.format.changes !== undefined ? 'change-source' : spec.tag,
     inputs: edges.filter((edge) => edge.to === id).map((edge) => edge.from),
     linePerRow: spec.tag === 'sink' && spec.twoPhase && !spec.updating,
     reads: spec.tag === 'source' ? pathOf(spec.connector) : null,

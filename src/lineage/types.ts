@@ -32,7 +32,7 @@ export type CurrentGeneration = {
 /** One operator of the plan, as far as an audit needs it: whose rows it gets, and whether rows may vanish in it. */
 export type PlannedOperator = {
   operator: string;
-  /** `source`, `filter`, `project`, `union`, `window-aggregate`, `updating-aggregate`, `sink`. */
+  /** `source`, `change-source`, `filter`, `project`, `union`, `window-aggregate`, `updating-aggregate`, `sink`. */
   kind: string;
   /** Operators whose rows it receives. */
   inputs: string[];

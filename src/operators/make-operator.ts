@@ -4,6 +4,7 @@ import type { Schema } from '../batch/types.ts';
 import type { GraphOperator, PhysicalGraph } from '../graph/graph.ts';
 import { BucketedWindowAggregate } from './bucketed-window-aggregate.ts';
 import { Filter } from './filter.ts';
+import { NewestByKey } from './newest-by-key.ts';
 import type { Operator } from './operator.ts';
 import { makeJoinOperator } from './make-join.ts';
 import { OverTimed } from './over-timed.ts';
@@ -31,6 +32,8 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
       return makeWindowAggregate(spec, inputSchema(operator, graph), operator.schema);
     case 'updating-aggregate':
       return new UpdatingAggregate(spec, inputSchema(operator, graph), operator.schema);
+    case 'newest-by-key':
+      return new NewestByKey(spec.keyColumns, operator.schema);
     case 'join':
       return makeJoinOperator(spec, [
         inputSchema(operator, graph, 0),

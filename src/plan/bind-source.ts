@@ -13,6 +13,7 @@ import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { castTo } from './functions.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import type { OptionValues, ScanNode } from './logical.ts';
+import { makeNewestByKey } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type CanonicalValue, readOptions } from './options.ts';
 import { type BoundQuery, type QueryColumn, type Scope, UNKNOWN_QUERY, queryOf } from './scope.ts';
@@ -30,13 +31,15 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     table.span,
     diagnostics,
   );
-  const format = bindFormat(common);
-  checkFormat(table, common, diagnostics);
-  const physical = physicalColumns(table, own, format.unstructured, diagnostics);
+  const plain = bindFormat(common);
+  const physical = physicalColumns(table, own, plain.unstructured, diagnostics);
   if (physical === null) return brokenColumns(table.columns ?? []);
+  const changes = common.get('format') === 'debezium_json';
+  const keys = changes ? changeKeys(table, physical, diagnostics) : [];
+  const format = changes ? { ...plain, changes: { keys } } : plain;
   const outputs = outputColumns(table, physical, diagnostics);
   const watermark = bindWatermark(table, outputs, common, diagnostics);
-  if (table.primaryKey.length > 0) {
+  if (table.primaryKey.length > 0 && !changes) {
     diagnostics.warn(
       'UNSUPPORTED',
       `the PRIMARY KEY of "${table.name.text}" is not enforced: the rows of a source are only added`,
@@ -70,7 +73,37 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     eventTime: true,
     windows: schema.map(() => null),
   };
-  return queryOf(scan);
+  if (!changes) return queryOf(scan);
+  return queryOf(
+    makeNewestByKey(
+      scan,
+      keys.map((key) => schema.findIndex((field) => field.name === key)),
+    ),
+  );
+}
+
+/** The columns that name a row of a table of changes. */
+function changeKeys(
+  table: Table,
+  physical: readonly DecodeColumn[],
+  diagnostics: Diagnostics,
+): string[] {
+  if (table.primaryKey.length === 0)
+    diagnostics.error(
+      'MISSING_OPTION',
+      `table "${table.name.text}" has no PRIMARY KEY, so its changes can not be told apart`,
+      table.span,
+      { hint: 'name the columns that the database identifies rows by: PRIMARY KEY (id)' },
+    );
+  const made = table.primaryKey.find((key) => !physical.some(({ name }) => name === key));
+  if (made !== undefined)
+    diagnostics.error(
+      'UNSUPPORTED',
+      `the PRIMARY KEY "${made}" of "${table.name.text}" is generated`,
+      table.span,
+      { hint: 'a key has to be among the columns that the changes tell' },
+    );
+  return [...table.primaryKey];
 }
 
 function brokenColumns(columns: readonly TableColumn[]): BoundQuery {
@@ -86,22 +119,6 @@ function brokenColumns(columns: readonly TableColumn[]): BoundQuery {
     })),
     open: false,
   };
-}
-
-function checkFormat(
-  table: Table,
-  common: ReadonlyMap<string, CanonicalValue>,
-  diagnostics: Diagnostics,
-): void {
-  const option = table.written.get('format');
-  if (common.get('format') === 'debezium_json' && option !== undefined) {
-    diagnostics.error(
-      'UNSUPPORTED',
-      'reading debezium_json is not supported yet',
-      option.value.span,
-      { hint: "use format = 'json' for rows that are only added", suggestion: "'json'" },
-    );
-  }
 }
 
 /** What is decoded from the connector; null after an error that leaves no columns. */

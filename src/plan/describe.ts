@@ -22,6 +22,8 @@ export function describeNode(node: PlanNode): string {
       return `${describeWindow(node.window)} ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
     case 'updating-aggregate':
       return `updating ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
+    case 'newest-by-key':
+      return `newest row by ${node.keyColumns.map((key) => quoteName(node.schema[key]?.name ?? '')).join(', ')}`;
     case 'join':
       return describeJoin(node);
     case 'union':

@@ -70,6 +70,7 @@ function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): v
       return warnOfArrival(input.right, span, diagnostics);
     case 'project':
     case 'filter':
+    case 'newest-by-key':
       return warnOfArrival(input.input, span, diagnostics);
     case 'window-aggregate':
     case 'updating-aggregate':

@@ -119,6 +119,14 @@ export type UpdatingAggregateNode = NodeShape & {
   aggregates: readonly AggregateCall[];
 };
 
+/** Makes changes that agree with each other of rows that are each the newest of their key, or take the newest away. */
+export type NewestByKeyNode = NodeShape & {
+  tag: 'newest-by-key';
+  input: PlanNode;
+  /** Columns of the input. */
+  keyColumns: readonly number[];
+};
+
 /** Rows of all inputs, which have the same types. */
 export type UnionNode = NodeShape & { tag: 'union'; inputs: readonly PlanNode[] };
 
@@ -192,6 +200,7 @@ export type PlanNode =
   | FilterNode
   | WindowAggregateNode
   | UpdatingAggregateNode
+  | NewestByKeyNode
   | UnionNode
   | OverNode
   | TopNNode

@@ -16,6 +16,7 @@ import { canonical, conjunctsOf } from './expressions.ts';
 import type {
   AggregateOutput,
   FilterNode,
+  NewestByKeyNode,
   PlanNode,
   ProjectNode,
   UnionNode,
@@ -217,6 +218,20 @@ export function makeUpdatingAggregate(
     keys: keys.map((_, index) => index),
     eventTime: false,
     windows: schema.map(() => null),
+  };
+}
+
+/** The columns of the input; `keyColumns` tell its rows apart. */
+export function makeNewestByKey(input: PlanNode, keyColumns: readonly number[]): NewestByKeyNode {
+  return {
+    tag: 'newest-by-key',
+    input,
+    keyColumns,
+    schema: input.schema,
+    updating: true,
+    keys: keyColumns,
+    eventTime: input.eventTime,
+    windows: input.windows,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Expr } from '../expr/expr.ts';
 import { mapAggregate } from './expressions.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
 import { makeJoin } from './join.ts';
-import { inputsOf, makeFilter, makeProjectAs, makeUnion } from './nodes.ts';
+import { inputsOf, makeFilter, makeNewestByKey, makeProjectAs, makeUnion } from './nodes.ts';
 
 /** All nodes, each after its inputs, in an order that depends on the plan only. */
 export function nodesOf(plan: LogicalPlan): PlanNode[] {
@@ -71,6 +71,8 @@ export function withInputs(node: PlanNode, inputs: readonly PlanNode[]): PlanNod
   if (node.tag === 'join')
     return makeJoin({ ...node, left: must(inputs[0], 'input'), right: must(inputs[1], 'input') });
   if (node.tag === 'set-operation') return { ...node, inputs };
+  if (node.tag === 'newest-by-key')
+    return makeNewestByKey(must(inputs[0], 'input'), node.keyColumns);
   return { ...node, input: must(inputs[0], 'input') };
 }
 
@@ -111,6 +113,7 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
     case 'over':
     case 'top-n':
     case 'set-operation':
+    case 'newest-by-key':
     case 'union':
       return node;
   }

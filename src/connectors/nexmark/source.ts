@@ -90,7 +90,7 @@ export class NexmarkSource implements Source {
         partition: part.number,
         batch,
         read: batch.rows,
-      problems: [],
+        problems: [],
         input: null,
       };
     }

@@ -223,11 +223,7 @@ export class ObjectSource implements Source {
 }
 
 /** Lines that end before the consumed position: between accepted rows there is seldom more than the line feed of one. */
-function linesOf(
-  { lineRanges, consumed }: DecodeResult,
-  bytes: Uint8Array,
-  from: number,
-): number {
+function linesOf({ lineRanges, consumed }: DecodeResult, bytes: Uint8Array, from: number): number {
   let lines = 0;
   let at = from;
   for (let place = 0; place < lineRanges.length; place += 2) {

@@ -77,6 +77,12 @@ function checkNode(node: PlanNode): void {
         'an updating aggregate gives keys and aggregates',
       );
       return checkOperands(node);
+    case 'newest-by-key':
+      assert(
+        !node.input.updating && node.keyColumns.every((key) => key < node.schema.length),
+        'the newest row by columns of rows as they come',
+      );
+      return;
     case 'join':
       return checkJoin(node);
     case 'over':

@@ -22,7 +22,14 @@ import type {
   UpdatingAggregateNode,
   WindowAggregateNode,
 } from '../logical.ts';
-import { columnExpr, inputsOf, makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
+import {
+  columnExpr,
+  inputsOf,
+  makeFilter,
+  makeNewestByKey,
+  makeProjectAs,
+  makeUnion,
+} from '../nodes.ts';
 import { nodesOf } from '../rewrite.ts';
 import { joinNeeds, pruneJoin } from './prune-join.ts';
 import { overNeeds, pruneOver, pruneTopN, topNNeeds } from './prune-over.ts';
@@ -107,6 +114,8 @@ function needOfInput(
       return node.schema.keys();
     case 'filter':
       return [...own, ...columnsOf([node.predicate])];
+    case 'newest-by-key':
+      return [...own, ...node.keyColumns];
     case 'project':
       return columnsOf(node.exprs.filter((_, index) => own.has(index)));
     case 'window-aggregate':
@@ -164,6 +173,10 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       return pruneTopN(node, own, input, move);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
+    case 'newest-by-key': {
+      const keys = node.keyColumns.map((key) => must(input.places.get(key), 'column that is read'));
+      return { node: makeNewestByKey(input.node, keys), places: input.places };
+    }
     case 'project': {
       const kept = ascending(own);
       const exprs = kept.map((index) => move(must(node.exprs[index], 'expression')));

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { FLOAT64, INT64, TEXT } from '../../src/batch/types.ts';
+import { rowsOf } from '../../src/batch/values.ts';
+import { DebeziumDecoder } from '../../src/formats/debezium-decoder.ts';
+import { type DecodeColumn, JSON_FORMAT } from '../../src/formats/format.ts';
+import type { DecodeResult } from '../../src/formats/json-decoder.ts';
+
+const COLUMNS: DecodeColumn[] = [
+  { name: 'id', type: INT64, nullable: false, default: null },
+  { name: 'name', type: TEXT, nullable: true, default: null },
+  { name: 'price', type: FLOAT64, nullable: false, default: null },
+];
+
+function decode(...lines: string[]): DecodeResult {
+  const decoder = new DebeziumDecoder(
+    COLUMNS,
+    { ...JSON_FORMAT, changes: { keys: ['id'] } },
+    { unknownByRow: true },
+  );
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
+  return decoder.decode(bytes, 0, bytes.length, 100, true);
+}
+
+/** `+` and the row, or `-` and the key. */
+const changesOf = ({ batch }: DecodeResult): string[] =>
+  rowsOf(batch, COLUMNS).map((row, at) =>
+    batch.retract?.[at] === 1
+      ? `-${String(row.id)}`
+      : `+${String(row.id)} ${String(row.name)} ${String(row.price)}`,
+  );
+
+const row = (id: number, name: string | null, price: number): string =>
+  JSON.stringify({ id, name, price });
+
+test('creations, snapshots and updates are the newest rows of their keys, deletions take them away', () => {
+  const result = decode(
+    `{"before":null,"after":${row(1, 'a', 1)},"op":"c","ts_ms":5}`,
+    `{"before":null,"after":${row(2, 'b', 2)},"op":"r","source":{"db":"x"}}`,
+    `{"before":${row(1, 'a', 1)},"after":${row(1, 'A', 1.5)},"op":"u"}`,
+    `{"op":"d","before":{"id":2},"after":null}`,
+  );
+  expect(changesOf(result)).toEqual(['+1 a 1', '+2 b 2', '+1 A 1.5', '-2']);
+  expect([result.rowsSeen, result.errors, result.unknownFields]).toEqual([4, [], []]);
+  expect(result.lineRanges).toHaveLength(8);
+});
+
+test('an update that changes the key takes the row of the old key away first', () => {
+  const result = decode(`{"before":${row(1, 'a', 1)},"after":${row(9, 'a', 1)},"op":"u"}`);
+  expect(changesOf(result)).toEqual(['-1', '+9 a 1']);
+  expect([result.rowsSeen, result.lineRanges.length]).toEqual([1, 2]);
+});
+
+test('records wrapped in a payload beside their schema are read alike', () => {
+  const result = decode(
+    `{"schema":{"type":"struct"},"payload":{"before":null,"after":${row(1, null, 1)},"op":"c"}}`,
+    `{"before":null,"after":${row(2, 'b', 2)},"op":"c"}`,
+    `{"payload":{"before":${row(1, 'x', 1)},"after":null,"op":"d"}}`,
+  );
+  expect(changesOf(result)).toEqual(['+1 null 1', '+2 b 2', '-1']);
+});
+
+test('integers keep all their digits', () => {
+  const result = decode(`{"after":{"id":9007199254740993,"name":"n","price":0},"op":"c"}`);
+  expect(changesOf(result)).toEqual(['+9007199254740993 n 0']);
+});
+
+test('a record that lacks what its op needs is refused, and only it', () => {
+  const result = decode(
+    `{"before":null,"after":null,"op":"c"}`,
+    `{"before":null,"after":${row(1, 'a', 1)},"op":"c"}`,
+    `{"before":null,"after":null,"op":"d"}`,
+    `{"before":{"name":"x"},"after":null,"op":"d"}`,
+    `{"before":null,"after":${row(3, 'a', 1)},"op":"x"}`,
+    `{"before":null,"after":${row(4, 'a', 1)}}`,
+    `{"before":null,"after":{"id":5,"name":"a"},"op":"c"}`,
+    `{"before":null,"after":{"id":"six","name":"a","price":1},"op":"c"}`,
+    `nonsense`,
+    `{"before":null,"after":${row(8, 'z', 1)},"op":"u"}`,
+  );
+  expect(changesOf(result)).toEqual(['+1 a 1', '+8 z 1']);
+  expect(result.errors.map(({ rowIndex, code, column }) => [rowIndex, code, column])).toEqual([
+    [0, 'MISSING_REQUIRED', 'after'],
+    [2, 'MISSING_REQUIRED', 'before'],
+    [3, 'MISSING_REQUIRED', 'before'],
+    [4, 'TYPE_MISMATCH', 'op'],
+    [5, 'TYPE_MISMATCH', 'op'],
+    [6, 'MISSING_REQUIRED', 'after.price'],
+    [7, 'TYPE_MISMATCH', 'after.id'],
+    [8, 'PARSE_ERROR', null],
+  ]);
+});
