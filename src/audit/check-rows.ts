@@ -69,10 +69,9 @@ function miscounts(
       wrong.push(`counters of ${operator} went back`);
       continue;
     }
-    const given =
-      isSource(kind)
-        ? inputRows(manifest, operator)
-        : sum(inputs.map((input) => countsOf(deltas, input).rowsOut));
+    const given = isSource(kind)
+      ? inputRows(manifest, operator)
+      : sum(inputs.map((input) => countsOf(deltas, input).rowsOut));
     if (given !== null && given !== counts.rowsIn)
       wrong.push(
         `${operator} counted ${counts.rowsIn} rows in, but ${given} were ${isSource(kind) ? 'read' : 'sent to it'}`,

@@ -112,40 +112,42 @@ function runOf(seed: number): MemoryObjectStore {
   return bucketOf(cluster);
 }
 
-beforeAll(() => {
-  for (let seed = 0; ; seed++) {
-    sound = runOf(seed);
-    const counts = verdictOn(sound).counts;
-    if (counts.losers > 0 && counts.epochs - counts.fences > 6) break;
-    expect(seed, 'runs in which nobody lost an epoch').toBeLessThan(20);
-  }
-  const victim = new Victim(sound);
-  const keys = sound.keys();
+/** Null when the run lacks something that a lie needs. */
+function epochsOf(store: MemoryObjectStore): Epochs | null {
+  const victim = new Victim(store);
+  const keys = store.keys();
   const last = keys.filter((key) => PATHS.parse(key)?.tag === 'record').length;
   const manifests = Array.from({ length: last }, (_, index) => victim.manifest(index + 1));
-  const losers = keys.flatMap((key) => {
+  const [loser] = keys.flatMap((key) => {
     const name = PATHS.parse(key);
     if (name?.tag !== 'manifest' || name.epoch >= last) return [];
     return victim.record(name.epoch).checkpoint.ref === key ? [] : [{ ...name, key }];
   });
-  epochs = {
-    data: manifests
-      .filter(
-        ({ epoch, items, inputs }) => epoch < last && items.length > 1 && (inputs ?? []).length > 0,
-      )
-      .map(({ epoch }) => epoch),
-    withState: must(
-      manifests.find(({ files }) => files.length > 0),
-      'an epoch with state',
-    ).epoch,
-    fence: must(
-      manifests.find(({ kind, epoch }) => kind === 'fence' && epoch > 1),
-      'a fence',
-    ).epoch,
-    last,
-    loser: must(losers[0], 'a checkpoint that lost'),
-  };
-  expect(epochs.data.length).toBeGreaterThan(3);
+  const data = manifests
+    .filter(
+      ({ epoch, items, inputs }) => epoch < last && items.length > 1 && (inputs ?? []).length > 0,
+    )
+    .map(({ epoch }) => epoch);
+  const withState = manifests.find(({ files }) => files.length > 0)?.epoch;
+  const fence = manifests.find(
+    ({ kind, epoch }) => kind === 'fence' && epoch > (data[0] ?? last),
+  )?.epoch;
+  if (withState === undefined || fence === undefined || loser === undefined || data.length < 4)
+    return null;
+  return { data, withState, fence, last, loser };
+}
+
+beforeAll(() => {
+  for (let seed = 0; ; seed++) {
+    sound = runOf(seed);
+    const found = epochsOf(sound);
+    const counts = verdictOn(sound).counts;
+    if (found !== null && counts.epochs - counts.fences > 6) {
+      epochs = found;
+      return;
+    }
+    expect(seed, 'runs that lack something').toBeLessThan(20);
+  }
 });
 
 const flip = (body: Uint8Array): Uint8Array => {
@@ -312,8 +314,8 @@ const LIES: Record<string, Lie> = {
       ['MANIFEST_INVALID', fence],
       ['MANIFEST_INVALID', fence],
       // What it says it committed is in the file once, not twice.
-      ['OUTPUT_ALTERED', Math.max(fence, at(data, 0))],
-      ...items.map((): [FindingCode, number] => ['OUTPUT_TWICE', Math.max(fence, at(data, 0))]),
+      ['OUTPUT_ALTERED', fence],
+      ...items.map((): [FindingCode, number] => ['OUTPUT_TWICE', fence]),
     ];
   },
   'a checkpoint names state of a stranger': (victim, { withState }) => {
