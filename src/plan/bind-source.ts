@@ -15,7 +15,7 @@ import type { ConnectorDeclaration } from './declaration.ts';
 import type { OptionValues, ScanNode } from './logical.ts';
 import { makeNewestByKey } from './nodes.ts';
 import { isNullable } from './nullability.ts';
-import { type CanonicalValue, readOptions } from './options.ts';
+import { readOptions } from './options.ts';
 import { type BoundQuery, type QueryColumn, type Scope, UNKNOWN_QUERY, queryOf } from './scope.ts';
 import type { Table, TableColumn } from './table.ts';
 
