@@ -103,6 +103,13 @@ function changeKeys(
       table.span,
       { hint: 'a key has to be among the columns that the changes tell' },
     );
+  if (physical.some(({ metadata }) => metadata !== undefined))
+    diagnostics.error(
+      'UNSUPPORTED',
+      `a table of changes such as "${table.name.text}" has no METADATA`,
+      table.span,
+      { hint: 'leave the column out' },
+    );
   return [...table.primaryKey];
 }
 
