@@ -454,7 +454,7 @@ describe('resolution of aggregates', () => {
   it('says clearly what it does not do', () => {
     expect(resolveAggregate('max', [INT64], true)).toMatchObject({ fn: 'max' });
     expect(resolveAggregate('sum', [TEXT], false)).toMatchObject({ error: 'TYPE_ERROR' });
-    expect(resolveAggregate('min', [WINDOW], false)).toMatchObject({ error: 'TYPE_ERROR' });
+    expect(resolveAggregate('sum', [WINDOW], false)).toMatchObject({ error: 'TYPE_ERROR' });
     expect(resolveAggregate('sum', [], false)).toMatchObject({
       error: 'TYPE_ERROR',
       hint: 'It is called as sum(x).',

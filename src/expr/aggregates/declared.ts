@@ -42,6 +42,7 @@ const ofFloats: Result = (types) =>
   types.every(isNumeric) ? { coerced: types.map(() => FLOAT64), type: FLOAT64 } : null;
 
 const sum: Result = ([type]) => {
+  if (type?.tag === 'interval') return { coerced: [type], type };
   if (type === undefined || !isNumeric(type)) return null;
   if (type.tag === 'decimal') return { coerced: [type], type: decimalType(38, type.scale) };
   if (type.tag.startsWith('float')) return { coerced: [type], type: FLOAT64 };
@@ -51,7 +52,7 @@ const sum: Result = ([type]) => {
 
 const mean: Result = (types) => {
   const total = sum(types);
-  if (total === null) return null;
+  if (total === null || total.type.tag === 'interval') return total;
   const [input] = total.coerced as readonly [SqlType];
   return input.tag === 'decimal'
     ? { ...total, type: decimalType(38, Math.max(input.scale, 6)) }
@@ -103,12 +104,22 @@ const GENERAL: readonly Aggregate[] = [
   one('count', always(INT64), 'the number of values that are not NULL', NEVER),
   one('count-if', always(INT64, isBoolean), 'the number of rows for which x is true', NEVER),
   one('sum', sum, 'the sum; NULL without values'),
-  one('min', asFirst(isOrdered), 'the smallest value; NULL without values', {
-    ignoresDuplicates: true,
-  }),
-  one('max', asFirst(isOrdered), 'the largest value; NULL without values', {
-    ignoresDuplicates: true,
-  }),
+  one(
+    'min',
+    asFirst(() => true),
+    'the smallest value; NULL without values',
+    {
+      ignoresDuplicates: true,
+    },
+  ),
+  one(
+    'max',
+    asFirst(() => true),
+    'the largest value; NULL without values',
+    {
+      ignoresDuplicates: true,
+    },
+  ),
   one('avg', mean, 'the mean; NULL without values'),
   one('bool-and', always(BOOLEAN, isBoolean), 'whether all values are true', {
     ignoresDuplicates: true,

@@ -2,7 +2,7 @@
 import { must } from '../../base/assert.ts';
 import type { Float64Column } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
-import { layoutOf } from '../../batch/types.ts';
+import { isNested, layoutOf } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import type { AggregateCall, SortOrder } from '../expr.ts';
 import { ApproxDistinctAccumulator } from './approx-distinct.ts';
@@ -20,6 +20,7 @@ import { FloatExtremeAccumulator, WordExtremeAccumulator } from './extreme-fixed
 import { TextExtremeAccumulator } from './extreme-text.ts';
 import * as finish from './finishers.ts';
 import { FloatSumAccumulator } from './float-sum.ts';
+import { IntervalSumAccumulator } from './interval-sum.ts';
 import { MOMENTS, MomentsAccumulator } from './moments.ts';
 import { TruthAccumulator } from './truth.ts';
 
@@ -163,12 +164,20 @@ function plain(call: AggregateCall): Accumulator {
   const input = inputOf(call);
   if (fn.startsWith('bit-')) return new BitAccumulator(fn.slice(4) as BitFunction, call.type);
   if (fn === 'min' || fn === 'max') return extreme(input, fn === 'max');
+  if (input.tag === 'interval') return new IntervalSumAccumulator(fn as 'sum' | 'avg', label);
   if (layoutOf(input) === 'float64') return new FloatSumAccumulator(fn as 'sum' | 'avg');
   return new ExactSumAccumulator({ label, kind: fn as 'sum' | 'avg', input, result: call.type });
 }
 
 function extreme(input: SqlType, largest: boolean): Accumulator {
   const layout = layoutOf(input);
+  if (isNested(input))
+    return new BestAccumulator({
+      types: [input],
+      orders: [largest ? DESCENDING : ASCENDING],
+      last: false,
+      required: [0],
+    });
   if (layout === 'text') return new TextExtremeAccumulator(input, largest);
   if (layout === 'float64') return new FloatExtremeAccumulator(input, largest);
   return new WordExtremeAccumulator(input, largest);

@@ -12,6 +12,8 @@ import type {
   Int64Column,
   IntervalColumn,
 } from '../../batch/column.ts';
+import { intervalAt, intervalFits, writeIntervalWords } from '../../batch/interval.ts';
+import type { IntervalParts } from '../../batch/interval.ts';
 import { dateOfDays, daysOfDate, daysOfMonth } from '../../batch/timestamp-text.ts';
 import type { SqlType } from '../../batch/types.ts';
 import {
@@ -210,20 +212,12 @@ const negate: Evaluate = (args, rows, errors) => {
 const toMicros = (seconds: number): number => Math.round(seconds * 1e6);
 
 /**
- * Multiplies each part; what is left of months becomes days of a month of 30, and what is left of
- * days becomes time. False when the result does not fit.
+ * An interval of parts that need not be whole: what is left of months becomes days of a month of 30, and
+ * what is left of days becomes time. Parts that are not finite come out as NaN months.
  */
-function scale(
-  words: Int32Array,
-  row: number,
-  source: Int32Array,
-  at: number,
-  factor: number,
-): boolean {
-  const months = (source[4 * at] as number) * factor;
-  const days = (source[4 * at + 1] as number) * factor;
-  const micros = Number(readInt64(source, 2 * at + 1)) * factor;
-  if (!Number.isFinite(months) || !Number.isFinite(days) || !Number.isFinite(micros)) return false;
+function spread(months: number, days: number, micros: number): IntervalParts {
+  if (!Number.isFinite(months) || !Number.isFinite(days) || !Number.isFinite(micros))
+    return { months: Number.NaN, days: 0, micros: 0n };
   const wholeMonths = Math.trunc(months);
   let wholeDays = Math.trunc(days);
   const daysLeft = toMicros((months - wholeMonths) * 30) / 1e6;
@@ -232,18 +226,23 @@ function scale(
   const carried = Math.trunc(seconds / 86_400);
   seconds -= carried * 86_400;
   wholeDays += carried + wholeLeft;
-  const total = Math.round(micros + seconds * 1e6);
-  words[4 * row] = wholeMonths;
-  words[4 * row + 1] = wholeDays;
-  if (wholeMonths !== (wholeMonths | 0) || wholeDays !== (wholeDays | 0)) return false;
-  if (isSafe(total)) {
-    writeSafeInt64(words, 2 * row + 1, total);
-    return true;
-  }
-  return writeWide(words, 2 * row + 1, BigInt(total));
+  // With + 0 no part is -0.
+  return {
+    months: wholeMonths + 0,
+    days: wholeDays + 0,
+    micros: BigInt(Math.round(micros + seconds * 1e6)),
+  };
 }
 
-const scaleInterval =
+export const divideInterval = (
+  { months, days, micros }: IntervalParts,
+  by: number,
+): IntervalParts => spread(months / by, days / by, Number(micros) / by);
+
+const multiplyInterval = ({ months, days, micros }: IntervalParts, by: number): IntervalParts =>
+  spread(months * by, days * by, Number(micros) * by);
+
+const scaled =
   (divide: boolean): Evaluate =>
   (args, rows, errors) => {
     const interval = args.find((column) => column.tag === 'interval') as IntervalColumn;
@@ -257,30 +256,14 @@ const scaleInterval =
         outcome.fail(row, 'DIVISION_BY_ZERO', () => 'an interval is divided by zero');
         continue;
       }
-      const by = divide ? 1 / y : y;
-      const at = row * strideOf(interval);
-      const exact = divide && interval.words[4 * at] === 0 && interval.words[4 * at + 1] === 0;
-      const fits = exact
-        ? divideMicros(result.words, row, interval.words, at, y)
-        : scale(result.words, row, interval.words, at, by);
-      if (!fits) outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'an interval is out of range');
+      const source = intervalAt(interval.words, 4 * row * strideOf(interval));
+      const parts = divide ? divideInterval(source, y) : multiplyInterval(source, y);
+      if (intervalFits(parts)) writeIntervalWords(result.words, 4 * row, parts);
+      else outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'an interval is out of range');
     }
     result.validity = outcome.validity;
     return result;
   };
-
-/** A length without months and days divided: rounded once only. */
-function divideMicros(
-  words: Int32Array,
-  row: number,
-  source: Int32Array,
-  at: number,
-  by: number,
-): boolean {
-  const total = Math.round(Number(readInt64(source, 2 * at + 1)) / by);
-  if (!Number.isFinite(total)) return false;
-  return writeWide(words, 2 * row + 1, BigInt(total));
-}
 
 const shiftDate =
   (sign: 1 | -1, swapped = false): Evaluate =>
@@ -525,7 +508,7 @@ export const INTERVAL_ARITHMETIC: readonly ScalarFunction[] = [
     INTERVAL,
     'so many times the length; parts of a month flow into days, parts of a day into time',
     { args: ['1 0 0', 1.5], gives: '1 15 0' },
-    scaleInterval(false),
+    scaled(false),
   ),
   operator(
     'multiply:float64-interval',
@@ -534,7 +517,7 @@ export const INTERVAL_ARITHMETIC: readonly ScalarFunction[] = [
     INTERVAL,
     'so many times the length',
     { args: [1.5, '10'], gives: '15' },
-    scaleInterval(false),
+    scaled(false),
   ),
   operator(
     'divide:interval',
@@ -543,6 +526,6 @@ export const INTERVAL_ARITHMETIC: readonly ScalarFunction[] = [
     INTERVAL,
     'the length divided',
     { args: ['10', 4], gives: '3' },
-    scaleInterval(true),
+    scaled(true),
   ),
 ];
