@@ -81,3 +81,21 @@ test('q20, the bids on auctions of one category, is what DuckDB says', () => {
     FROM bid B JOIN auction A ON B.auction = A.id WHERE A.category = 10;`);
   expect(digest(rows, ['datetime'])).toBe('206517 | 186157572837');
 }, 60_000);
+
+test('q5, the auctions with most bids in ten seconds, every two seconds, is what DuckDB says', () => {
+  const { rows, late } = runSql(`${bids("datetime - interval '4 seconds'")}
+    CREATE VIEW counts AS SELECT auction, count(*) AS num, hop(interval '2 seconds', interval '10 seconds') AS w
+      FROM bid GROUP BY auction, w;
+    SELECT C.auction, C.num, C.w.start AS start FROM counts AS C
+      JOIN (SELECT max(num) AS most, w FROM counts GROUP BY w) AS M ON C.w = M.w AND C.num = M.most;`);
+  expect(digest(rows, ['start'])).toBe('64 | 364805855354');
+  expect(late).toEqual([]);
+}, 60_000);
+
+test('q11, the bids of each session of a bidder, is what DuckDB says', () => {
+  const { rows, late } = runSql(`${bids("datetime - interval '4 seconds'")}
+    SELECT bidder, n, w.start AS start, w.end AS till
+    FROM (SELECT bidder, count(*) AS n, session(interval '10 seconds') AS w FROM bid GROUP BY bidder, w);`);
+  expect(digest(rows, ['start', 'till'])).toBe('21664 | 835170010831');
+  expect(late).toEqual([]);
+}, 60_000);

@@ -209,6 +209,11 @@ export class SmallPipeline {
       .sort();
   }
 
+  /** The rows of every sink as values. */
+  values(): Row[] {
+    return this.#collectors().flatMap(({ rows }) => rows);
+  }
+
   changes(): { row: string; retract: boolean }[] {
     return this.#collectors().flatMap(({ changes }) =>
       changes.map(({ row, retract }) => ({ row: shown(row), retract })),

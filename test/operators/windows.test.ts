@@ -30,6 +30,7 @@ import {
   text,
   type InputRow,
 } from './harness.ts';
+import { SmallPipeline } from './small-pipeline.ts';
 
 type Aggregates = 'invertible' | 'any';
 
@@ -355,3 +356,70 @@ test('with lateness and early results, what remains is what row-at-a-time has in
     { numRuns: 100 },
   );
 }, 30_000);
+
+test('a window that is grouped again adds up whatever the inner one has taken back and given anew', () => {
+  fc.assert(
+    fc.property(
+      alignedArbitrary,
+      fc.record({ lateness: fc.nat({ max: 20 }), early: fc.boolean() }),
+      inputArbitrary,
+      fc.array(fc.constantFrom('go on', 'tick', 'restart'), { minLength: 1, maxLength: 5 }),
+      (aligned, { lateness, early }, rows, turns) => {
+        const call = callOf(aligned, lateness, early);
+        const pipeline = new SmallPipeline(
+          `CREATE TABLE t (ts TIMESTAMP, k TEXT, WATERMARK FOR ts AS ts - interval '${BOUND} microseconds')
+             WITH (connector = 'http', format = 'json', type = 'source');
+           SELECT w.start AS s, w.end AS e, sum(n) AS n, count(*) AS keys FROM (
+             SELECT k, ${call} AS w, count(*) AS n FROM t GROUP BY k, w) GROUP BY w;`,
+          7,
+        );
+        rows.forEach((row, at) => {
+          pipeline.append('t', [JSON.stringify({ ts: micros(row.t), k: row.k })]);
+          const turn = turns[at % turns.length];
+          if (turn === 'tick') pipeline.advanceClock(600);
+          else if (turn === 'restart') pipeline.restart();
+        });
+        pipeline.end();
+        const inner = alignedOracle({ ...aligned, latenessMicros: lateness }, rows, 'invertible');
+        const sums = new Map<string, [n: bigint, keys: bigint]>();
+        for (const row of inner.rows) {
+          const { window, x0 } = JSON.parse(row) as { window: unknown; x0: string };
+          const [n, keys] = sums.get(text(window)) ?? [0n, 0n];
+          sums.set(text(window), [n + BigInt(x0.slice(1)), keys + 1n]);
+        }
+        const expected = [...sums].map(([window, [n, keys]]) => {
+          const { start, end } = JSON.parse(window) as { start: string; end: string };
+          return text([start.slice(1), end.slice(1), String(n), String(keys)]);
+        });
+        const rowsOut = pipeline.values().map((row) => text(Object.values(row).map(String)));
+        expect(rowsOut.sort()).toEqual(expected.sort());
+        expect(pipeline.late).toHaveLength(inner.late);
+      },
+    ),
+    { numRuns: 25 },
+  );
+}, 30_000);
+
+const micros = (t: bigint): string =>
+  new Date(Number(t / 1000n) - (t % 1000n < 0n ? 1 : 0)).toISOString().slice(0, -1) +
+  String(((t % 1000n) + 1000n) % 1000n).padStart(3, '0');
+
+function callOf(
+  window: Exclude<WindowSpec, { tag: 'session' }>,
+  lateness: number,
+  early: boolean,
+): string {
+  const interval = (length: number): string => `interval '${length} microseconds'`;
+  const step =
+    window.tag === 'hop'
+      ? window.slideMicros
+      : window.tag === 'cumulate'
+        ? window.stepMicros
+        : null;
+  const lengths = [...(step === null ? [] : [step]), window.widthMicros, window.offsetMicros];
+  return `${window.tag}(${[
+    ...lengths.map(interval),
+    ...(lateness > 0 ? [`lateness => ${interval(lateness)}`] : []),
+    ...(early ? ["early => interval '500 milliseconds'"] : []),
+  ].join(', ')})`;
+}
