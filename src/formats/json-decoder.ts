@@ -95,6 +95,10 @@ export class JsonDecoder {
   #rowsSeen = 0;
   #rows = 0;
   #position = 0;
+  /** Of the running row: where it starts, where its line ends, and whether room was made for all of it. */
+  #rowStart = 0;
+  #lineEnd = 0;
+  #isPrepared = false;
 
   constructor(columns: readonly DecodeColumn[], spec: FormatSpec, options: DecodeOptions = {}) {
     this.#slots = columns.map((column) => new Slot(column, ''));
@@ -162,11 +166,11 @@ export class JsonDecoder {
   #readLines(bytes: Uint8Array, from: number, to: number, rowsMax: number): void {
     let position = from;
     let rows = 0;
-    while (position < to && rows < rowsMax) {
-      const lineEnd = bytes.indexOf(LF, position);
-      if (lineEnd < 0 || lineEnd >= to) break;
-      if (this.#takeLine(bytes, position, lineEnd, 0, rows)) rows++;
-      position = lineEnd + 1;
+    // Behind the last line end there is no whole row; before it each row ends by itself.
+    const last = to > from ? bytes.lastIndexOf(LF, to - 1) : -1;
+    while (position <= last && rows < rowsMax) {
+      if (this.#takeLine(bytes, position, -1, 0, rows)) rows++;
+      position = this.#lineEnd + 1;
     }
     this.#position = position;
     this.#rows = rows;
@@ -239,6 +243,10 @@ export class JsonDecoder {
 
   #finish(rows: number, consumed: number, scanner: JsonScanner | null): DecodeResult {
     scanner?.takeUnknown((name, count) => this.#addUnknown(name, count));
+    for (const token of this.#keys.tokens) {
+      if (token.count > 0) this.#addUnknown(token.name, token.count);
+      token.count = 0;
+    }
     const ranges = this.#ranges;
     return {
       batch: {
@@ -258,27 +266,28 @@ export class JsonDecoder {
     };
   }
 
-  /** Takes the line `[start, end)`, behind which an LF stands, as row `row`; whether it was accepted. */
+  /**
+   * Takes the line `[start, end)`, behind which an LF stands, as row `row`; whether it was accepted. An `end` below 0 is
+   * not known yet and looked for only when it matters; afterwards it is in `#lineEnd`.
+   */
   #takeLine(bytes: Uint8Array, start: number, end: number, shift: number, row: number): boolean {
     const first = skipSpace(bytes, start);
-    if (first >= end) return false;
-    const rowIndex = this.#rowsSeen++;
-    const size = end - first;
-    if (size > LIMITS.ingestRowBytesMax) {
-      const message = `a row of ${size} bytes is longer than ${LIMITS.ingestRowBytesMax}`;
-      this.#reject(rowIndex, start + shift, end + shift, 'ROW_TOO_LARGE', null, message);
+    this.#lineEnd = end;
+    if (bytes[first] === LF) {
+      this.#lineEnd = first;
       return false;
     }
+    const rowIndex = this.#rowsSeen++;
     if (row === this.#capacity) this.#grow();
-    for (const slot of this.#textSlots) {
-      if (slot.heap.length - (slot.offsets[row] as number) < size) slot.growHeap(row, size);
-    }
-    this.#values.start(size);
+    this.#rowStart = first;
+    this.#isPrepared = false;
     const objectEnd = this.#unstructured
       ? this.#readWhole(bytes, first, row)
       : this.#readRow(bytes, first, row);
+    if (this.#lineEnd < 0) this.#lineEnd = bytes.indexOf(LF, first);
+    const size = this.#lineEnd - first;
     const { faults } = this.#values;
-    if (objectEnd >= 0 && faults.length === 0) {
+    if (objectEnd >= 0 && faults.length === 0 && size <= LIMITS.ingestRowBytesMax) {
       this.#ranges[row * 2] = first + shift;
       this.#ranges[row * 2 + 1] = objectEnd + shift;
       if (this.#unknownOfRow.length > 0) this.#countUnknown(rowIndex);
@@ -286,17 +295,46 @@ export class JsonDecoder {
     }
     this.#unknownOfRow.length = 0;
     for (const slot of this.#slots) slot.clearNull(row);
-    const lineEnd = bytes[end - 1] === 13 ? end - 1 : end;
-    if (objectEnd < 0) {
-      const message = `${failure.message} (byte ${failure.at - start + 1} of the row)`;
-      this.#reject(rowIndex, start + shift, lineEnd + shift, 'PARSE_ERROR', null, message);
-    } else {
-      const fault = faults[0];
-      assert(fault !== undefined, 'a rejected row has a fault');
-      this.#reject(rowIndex, start + shift, lineEnd + shift, fault.code, fault.slot, fault.message);
-    }
+    this.#refuse(bytes, rowIndex, start, shift, size, objectEnd < 0);
     this.#values.faults = [];
     return false;
+  }
+
+  /** Reports the row of the line that was read last. */
+  #refuse(
+    bytes: Uint8Array,
+    rowIndex: number,
+    start: number,
+    shift: number,
+    size: number,
+    isMalformed: boolean,
+  ): void {
+    const end = this.#lineEnd;
+    if (size > LIMITS.ingestRowBytesMax) {
+      const message = `a row of ${size} bytes is longer than ${LIMITS.ingestRowBytesMax}`;
+      this.#reject(rowIndex, start + shift, end + shift, 'ROW_TOO_LARGE', null, message);
+      return;
+    }
+    const lineEnd = bytes[end - 1] === 13 ? end - 1 : end;
+    if (isMalformed) {
+      const message = `${failure.message} (byte ${failure.at - start + 1} of the row)`;
+      this.#reject(rowIndex, start + shift, lineEnd + shift, 'PARSE_ERROR', null, message);
+      return;
+    }
+    const fault = this.#values.faults[0];
+    assert(fault !== undefined, 'a rejected row has a fault');
+    this.#reject(rowIndex, start + shift, lineEnd + shift, fault.code, fault.slot, fault.message);
+  }
+
+  /** Makes room for whatever the row holds: the complete reader relies on it; the fast ones look for themselves. */
+  #prepare(bytes: Uint8Array, row: number): void {
+    this.#isPrepared = true;
+    if (this.#lineEnd < 0) this.#lineEnd = bytes.indexOf(LF, this.#rowStart);
+    const size = this.#lineEnd - this.#rowStart;
+    for (const slot of this.#textSlots) {
+      if (slot.heap.length - (slot.offsets[row] as number) < size) slot.growHeap(row, size);
+    }
+    this.#values.start(size);
   }
 
   #reject(
@@ -325,8 +363,11 @@ export class JsonDecoder {
   }
 
   #countUnknown(rowIndex: number): void {
-    for (const { name } of this.#unknownOfRow) {
-      this.#addUnknown(name, 1);
+    for (const token of this.#unknownOfRow) {
+      const { name } = token;
+      // Those learned are counted at the end.
+      if (token.end > 0) token.count++;
+      else this.#addUnknown(name, 1);
       if (this.#unknownByRow) this.#unknownFields.push({ rowIndex, column: name });
     }
     this.#unknownOfRow.length = 0;
@@ -366,7 +407,10 @@ export class JsonDecoder {
           seen++;
         }
         end = readFast(bytes, at, slot, row);
-        if (end === 0) end = this.#values.read(bytes, at, slot, row);
+        if (end === 0) {
+          if (!this.#isPrepared) this.#prepare(bytes, row);
+          end = this.#values.read(bytes, at, slot, row);
+        }
       } else {
         this.#unknownOfRow.push(token);
         end = skipValue(bytes, skipSpace(bytes, at), 0);
@@ -388,7 +432,10 @@ export class JsonDecoder {
   /** Whether only space is left behind the object that ends at `end`: then `end`, otherwise −1. */
   #endRow(bytes: Uint8Array, end: number): number {
     const rest = skipSpace(bytes, end);
-    if (bytes[rest] === LF) return end;
+    if (bytes[rest] === LF) {
+      this.#lineEnd = rest;
+      return end;
+    }
     failure.at = rest;
     failure.message = 'something follows the row on its line';
     return -1;
@@ -400,6 +447,7 @@ export class JsonDecoder {
     const valueEnd = skipValue(bytes, start, 0);
     const end = valueEnd < 0 ? -1 : this.#endRow(bytes, valueEnd);
     if (end < 0) return -1;
+    this.#prepare(bytes, row);
     const offset = slot.offsets[row] as number;
     slot.heap.set(bytes.subarray(start, end), offset);
     slot.offsets[row + 1] = offset + end - start;

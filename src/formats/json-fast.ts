@@ -126,7 +126,8 @@ function readText(bytes: Uint8Array, at: number, slot: Slot, row: number): numbe
     heap[to++] = byte;
     byte = bytes[++position] as number;
   }
-  if (byte !== QUOTE) return 0;
+  // Bytes that found no room were dropped.
+  if (byte !== QUOTE || to > heap.length) return 0;
   slot.offsets[row + 1] = to;
   return position + 1;
 }

@@ -26,6 +26,8 @@ export type Token = {
   name: string;
   /** The token that followed last. */
   next: Token | null;
+  /** Accepted rows of the running call that had it, while no column has its key. */
+  count: number;
 };
 
 const makeToken = (first: boolean, slot: Slot | null, name: string): Token => ({
@@ -35,6 +37,7 @@ const makeToken = (first: boolean, slot: Slot | null, name: string): Token => ({
   slot,
   name,
   next: null,
+  count: 0,
 });
 
 export class KeyReader {

@@ -227,7 +227,8 @@ export class Slot {
     assert(this.packer === null, 'whoever lends buffers sees to room in them');
     const used = this.offsets[row] as number;
     const heap = new Uint8Array(Math.max(this.heap.length * 2, used + size));
-    heap.set(this.heap.subarray(0, used));
+    // Beyond what is used: the row's own text may lie there already.
+    heap.set(this.heap);
     this.heap = heap;
   }
 
