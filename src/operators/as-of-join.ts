@@ -42,8 +42,8 @@ export class AsOfJoin implements Operator {
       new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
       new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1]),
     ];
-    this.#left = new JoinSide('left', schemas[0], spec.keys[0], true);
-    this.#right = new JoinSide('right', schemas[1], spec.keys[1], true);
+    this.#left = new JoinSide('left', schemas[0], spec.keys[0], [true], true);
+    this.#right = new JoinSide('right', schemas[1], spec.keys[1], spec.nullsMeet, true);
   }
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {

@@ -54,8 +54,8 @@ export class ChangeLog {
   #isChanged = new Uint8Array(0);
   removed: { times: number[]; hashes: number[]; serials: number[] } = noNames();
   droppedBelow: number | null = null;
-  /** Rows with a lower serial were in the last snapshot. */
-  #firstNew = 0;
+  /** Rows with a lower serial were in the last snapshot; others are new, and not noted one by one. */
+  firstNew = 1;
 
   changed(id: number): void {
     if (id >= this.#isChanged.length)
@@ -66,7 +66,7 @@ export class ChangeLog {
   }
 
   removedRow(time: number, hash: number, serial: number): void {
-    if (serial >= this.#firstNew) return;
+    if (serial >= this.firstNew) return;
     this.removed.times.push(time);
     this.removed.hashes.push(hash);
     this.removed.serials.push(serial);
@@ -77,15 +77,21 @@ export class ChangeLog {
     this.droppedBelow = Math.max(this.droppedBelow ?? -Infinity, bound);
   }
 
-  get isEmpty(): boolean {
-    const { changedIds, removed, droppedBelow } = this;
-    return changedIds.length === 0 && removed.times.length === 0 && droppedBelow === null;
+  isEmpty(nextSerial: number): boolean {
+    const { changedIds, removed, droppedBelow, firstNew } = this;
+    return (
+      nextSerial === firstNew &&
+      changedIds.length === 0 &&
+      removed.times.length === 0 &&
+      droppedBelow === null
+    );
   }
 
   /** Whether a whole table would be shorter. */
-  isLong(live: number): boolean {
+  isLong(live: number, nextSerial: number): boolean {
     if (this.droppedBelow === Infinity) return true;
-    return live === 0 || this.changedIds.length + this.removed.times.length > live;
+    const added = nextSerial - this.firstNew;
+    return live === 0 || added + this.changedIds.length + this.removed.times.length > live;
   }
 
   /** Forgets what a snapshot has told. */
@@ -94,6 +100,6 @@ export class ChangeLog {
     this.changedIds = [];
     this.removed = noNames();
     this.droppedBelow = null;
-    this.#firstNew = nextSerial;
+    this.firstNew = nextSerial;
   }
 }

@@ -64,6 +64,10 @@ export class HashJoin implements Operator {
   readonly #onePerKey: boolean;
   #watermark: Watermark = -Infinity;
   #heads = new Int32Array(0);
+  /** Rows of the batch at hand that are kept once all have been looked at, and how many each has met. */
+  #keepsLater = false;
+  readonly #keptRows: number[] = [];
+  readonly #keptMatches: number[] = [];
   /** State came back that was due already. */
   #overdue = false;
 
@@ -92,6 +96,7 @@ export class HashJoin implements Operator {
           at === 0 ? 'left' : 'right',
           schemas[at],
           spec.keys[at],
+          spec.nullsMeet,
           holds[at] !== null,
         ),
         inputs: new JoinInputs(spec.keys[at], spec.nullsMeet, schemas[at]),
@@ -127,7 +132,7 @@ export class HashJoin implements Operator {
       const to = this.#collect(port, times, evaluated.nulls, from, rows);
       this.#pairs.test(port, evaluated.batch, other.side, output);
       if (this.#emitsPairs && !own.counts && !other.counts && evaluated.batch.retract === null)
-        this.#meet(port, evaluated, times, from, to);
+        this.#meet(port, evaluated, times, from, to, output);
       else this.#account(port, evaluated, times, from, to);
       this.#out.flush(port, evaluated.batch, other.side, output);
       from = to;
@@ -177,20 +182,26 @@ export class HashJoin implements Operator {
   }
 
   /** An inner join of rows that stay: all pairs come out, all rows are kept. */
-  #meet(port: number, evaluated: KeyedBatch, times: Float64Array, from: number, to: number): void {
+  #meet(
+    port: number,
+    evaluated: KeyedBatch,
+    times: Float64Array,
+    from: number,
+    to: number,
+    output: Output,
+  ): void {
     const { side } = this.#role(1 - port);
-    const { rows, ids, count } = this.#pairs;
-    for (let at = 0; at < count; at++) {
-      const row = rows[at] as number;
-      const id = ids[at] as number;
-      this.#out.push(row, id, 0, Math.max(times[row] as number, side.times[id] as number));
-    }
-    const own = this.#role(port);
-    const { nulls } = evaluated;
-    for (let row = from; row < to; row++) {
-      if (nulls !== null && nulls[row] === 1) continue;
-      this.#keep(own, evaluated, row, times[row] as number, 0);
-    }
+    const { count } = this.#pairs;
+    const rows = this.#pairs.rows.subarray(0, count);
+    const ids = this.#pairs.ids.subarray(0, count);
+    this.#out.emitPairs(port, evaluated.batch, side, rows, ids, times, output);
+    const kept = new Int32Array(to - from);
+    let keeps = 0;
+    const { nulls, batch, keys, hashes } = evaluated;
+    for (let row = from; row < to; row++)
+      if (nulls === null || nulls[row] === 0) kept[keeps++] = row;
+    const own = this.#role(port).side;
+    own.insertAll(batch.columns, keys, hashes, kept.subarray(0, keeps), times, null);
   }
 
   #keep(own: Role, evaluated: KeyedBatch, row: number, time: number, matches: number): void {
@@ -209,6 +220,8 @@ export class HashJoin implements Operator {
     const { nulls } = evaluated;
     const { retract } = evaluated.batch;
     let pair = 0;
+    // Rows of this batch need not find each other unless one takes another back.
+    this.#keepsLater = retract === null && !(port === 1 && this.#onePerKey);
     for (let row = from; row < to; row++) {
       const first = pair;
       while (pair < this.#pairs.count && this.#pairs.rows[pair] === row) pair++;
@@ -218,6 +231,13 @@ export class HashJoin implements Operator {
         this.#takeBack(port, evaluated, row, time, isNull, first, pair);
       else this.#add(port, evaluated, row, time, isNull, first, pair);
     }
+    if (this.#keptRows.length === 0) return;
+    const { batch, keys, hashes } = evaluated;
+    const rows = Int32Array.from(this.#keptRows);
+    const matches = Int32Array.from(this.#keptMatches);
+    this.#role(port).side.insertAll(batch.columns, keys, hashes, rows, times, matches);
+    this.#keptRows.length = 0;
+    this.#keptMatches.length = 0;
   }
 
   #add(
@@ -249,7 +269,10 @@ export class HashJoin implements Operator {
       this.#out.push(row, -1, 0, this.#deferred ? time + hold : time);
     if (isNull || (port === 0 && this.#dropsMatched && met > 0)) return;
     if (port === 1 && this.#onePerKey && firstOf(own, evaluated, row) >= 0) return;
-    this.#keep(own, evaluated, row, time, met);
+    if (this.#keepsLater) {
+      this.#keptRows.push(row);
+      this.#keptMatches.push(met);
+    } else this.#keep(own, evaluated, row, time, met);
   }
 
   /** A row of the other side has its first match. */

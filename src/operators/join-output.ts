@@ -5,7 +5,7 @@
 import { nullColumn } from '../batch/column-builder.ts';
 import type { Column, Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { takeColumn } from '../batch/take.ts';
+import { sliceColumn, takeColumn } from '../batch/take.ts';
 import { type Schema, TIMESTAMP } from '../batch/types.ts';
 import { LIMITS } from '../base/limits.ts';
 import { grown, wider } from '../state/growth.ts';
@@ -49,6 +49,46 @@ export class JoinOutput {
     this.#count = at + 1;
   }
 
+  /** Emits pairs as they are: row `rows[i]` of the batch with row `ids[i]` of the other side. */
+  emitPairs(
+    port: number,
+    batch: RecordBatch,
+    other: JoinSide,
+    rows: Int32Array,
+    ids: Int32Array,
+    times: Float64Array,
+    output: Output,
+  ): void {
+    for (let from = 0; from < rows.length; from += LIMITS.batchRowsMax) {
+      const picked = rows.subarray(from, from + LIMITS.batchRowsMax);
+      const met = ids.subarray(from, from + LIMITS.batchRowsMax);
+      const count = picked.length;
+      const own = ownColumns(batch, picked);
+      const others = other.gather(met);
+      output.emit({
+        rows: count,
+        columns: port === 0 ? [...own, ...others] : [...others, ...own],
+        eventTime: this.#timed ? this.#laterTimes(picked, times, met, other.times) : null,
+        retract: null,
+      });
+    }
+  }
+
+  #laterTimes(
+    rows: Int32Array,
+    times: Float64Array,
+    ids: Int32Array,
+    others: Float64Array,
+  ): Int64Column {
+    const later = this.#times.length >= rows.length ? this.#times : new Float64Array(rows.length);
+    for (let at = 0; at < rows.length; at++) {
+      const one = times[rows[at] as number] as number;
+      const other = others[ids[at] as number] as number;
+      later[at] = one > other ? one : other;
+    }
+    return timeColumn(later, 0, rows.length);
+  }
+
   /**
    * Emits what was gathered.
    *
@@ -90,6 +130,17 @@ export class JoinOutput {
     const others = otherWanted ? other.gather(this.#other.subarray(from, to)) : [];
     return port === 0 ? [...own, ...others] : [...others, ...own];
   }
+}
+
+/** The rows picked of the batch; nothing is copied where they are neighbours, as when each row met one. */
+function ownColumns(batch: RecordBatch, picked: Int32Array): readonly Column[] {
+  const count = picked.length;
+  const first = picked[0] ?? 0;
+  for (let at = 1; at < count; at++)
+    if (picked[at] !== first + at)
+      return batch.columns.map((column) => takeColumn(column, picked, count));
+  if (first === 0 && count === batch.rows) return batch.columns;
+  return batch.columns.map((column) => sliceColumn(column, first, first + count));
 }
 
 export function timeColumn(times: Float64Array, from: number, to: number): Int64Column {

@@ -34,6 +34,7 @@ export class JoinSide {
   #computed: Map<number, ColumnStore> = new Map();
   readonly #keyColumns: readonly (number | null)[];
   readonly #keyTypes: Expr['type'][];
+  readonly #nullsMeet: boolean;
   rows: RowMultimap;
   /** Event time of each row. */
   times = new Float64Array(0);
@@ -51,8 +52,18 @@ export class JoinSide {
   #unstamped: number[] = [];
   readonly #log = new ChangeLog();
 
-  /** @param timed  whether rows are taken out when event time has passed them */
-  constructor(table: string, schema: Schema, keys: readonly Expr[], timed: boolean) {
+  /**
+   * @param nullsMeet  per key: whether rows are kept in which it is NULL
+   * @param timed      whether rows are taken out when event time has passed them
+   */
+  constructor(
+    table: string,
+    schema: Schema,
+    keys: readonly Expr[],
+    nullsMeet: readonly boolean[],
+    timed: boolean,
+  ) {
+    this.#nullsMeet = nullsMeet.includes(true);
     this.table = table;
     this.#schema = schema;
     this.#keyExprs = keys.map(compileExpr);
@@ -71,7 +82,7 @@ export class JoinSide {
       this.#computed.set(place, store);
       return store;
     });
-    return new RowMultimap(keys);
+    return new RowMultimap(keys, this.#nullsMeet);
   }
 
   get count(): number {
@@ -96,8 +107,47 @@ export class JoinSide {
     this.#serials[id] = serial;
     this.#note(id, time, matches);
     this.rows.insert(id, keys, row, hash);
-    this.#log.changed(id);
     return id;
+  }
+
+  /**
+   * Adds several rows of a batch.
+   *
+   * @param rows     which
+   * @param times    of each row of the batch
+   * @param matches  of each row that is added; null: none has any
+   */
+  insertAll(
+    columns: readonly Column[],
+    keys: readonly Column[],
+    hashes: Uint32Array,
+    rows: Int32Array,
+    times: Float64Array,
+    matches: Int32Array | null,
+  ): void {
+    const count = rows.length;
+    if (count === 0) return;
+    const ids = this.#takePlaces(count);
+    for (let at = 0; at < columns.length; at++)
+      (this.#columns[at] as ColumnStore).put(ids, columns[at] as Column, rows, count);
+    for (const [place, store] of this.#computed) store.put(ids, keys[place] as Column, rows, count);
+    for (let at = 0; at < count; at++) {
+      const id = ids[at] as number;
+      this.#serials[id] = this.#nextSerial++;
+      const time = times[rows[at] as number] as number;
+      this.#note(id, time, matches === null ? 0 : (matches[at] as number));
+    }
+    this.rows.insertAll(ids, keys, rows, hashes);
+  }
+
+  /** Free places: given back ones first, then new ones. */
+  #takePlaces(count: number): Int32Array {
+    const ids = new Int32Array(count);
+    const reused = Math.min(count, this.#freeCount);
+    for (let at = 0; at < reused; at++) ids[at] = this.#free[--this.#freeCount] as number;
+    for (let at = reused; at < count; at++) ids[at] = this.#size++;
+    if (this.#size > this.times.length) this.#makeRoom(this.#size);
+    return ids;
   }
 
   #note(id: number, time: number, matches: number): void {
@@ -248,18 +298,27 @@ export class JoinSide {
   }
 
   snapshot(kind: SnapshotKind): StateTable[] {
-    if (kind === 'whole' || this.#log.isLong(this.#live)) {
-      const isUntouched = this.#log.isEmpty;
+    if (kind === 'whole' || this.#log.isLong(this.#live, this.#nextSerial)) {
+      const isUntouched = this.#log.isEmpty(this.#nextSerial);
       this.#log.reset(this.#nextSerial);
       if (this.#live === 0 && (kind === 'whole' || isUntouched)) return [];
       return [this.#table(this.ids(), null)];
     }
-    if (this.#log.isEmpty) return [];
-    const ids = Int32Array.from(this.#log.changedIds.filter((id) => this.#alive[id] === 1));
+    if (this.#log.isEmpty(this.#nextSerial)) return [];
+    const ids = this.#changedIds();
     const { removed, droppedBelow } = this.#log;
     const gone = removed.times.length === 0 ? null : keyColumnsOf(removed);
     this.#log.reset(this.#nextSerial);
     return [this.#table(ids, { keyColumns: KEY_COLUMNS, removed: gone, droppedBelow })];
+  }
+
+  /** The places of rows that are new or have changed. */
+  #changedIds(): Int32Array {
+    const { firstNew } = this.#log;
+    const isOld = (id: number): boolean => (this.#serials[id] as number) < firstNew;
+    const ids = this.#log.changedIds.filter((id) => this.#alive[id] === 1 && isOld(id));
+    for (let id = 0; id < this.#size; id++) if (this.#alive[id] === 1 && !isOld(id)) ids.push(id);
+    return Int32Array.from(ids);
   }
 
   /** The places of all rows. */

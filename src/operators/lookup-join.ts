@@ -44,8 +44,8 @@ export class LookupJoin implements Operator {
       new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
       new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1]),
     ];
-    this.#waiting = new JoinSide('left', schemas[0], spec.keys[0], false);
-    this.#table = new JoinSide('right', schemas[1], spec.keys[1], false);
+    this.#waiting = new JoinSide('left', schemas[0], spec.keys[0], [true], false);
+    this.#table = new JoinSide('right', schemas[1], spec.keys[1], spec.nullsMeet, false);
     this.#pairs = new JoinPairs(spec.residual, schemas);
     const leftOnly = spec.kind === 'semi' || spec.kind === 'anti';
     this.#out = new JoinOutput(schemas, leftOnly, this.#timed);

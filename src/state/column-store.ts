@@ -133,7 +133,10 @@ class WordStore implements ColumnStore {
     if (need > this.words.length)
       this.words = wider(Int32Array, this.words, grown(this.words.length, need));
     this.length = most;
-    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+    if (column.validity !== null || !this.presence.isFull) {
+      for (let at = 0; at < count; at++)
+        this.set(indices[at] as number, column, rows[at] as number);
+    } else copyWords(wordsOf(column), rows, this.words, indices, count, this.#width);
   }
 
   compare(left: number, right: number): number {
@@ -177,6 +180,31 @@ class WordStore implements ColumnStore {
 
   bytes(): number {
     return this.words.byteLength + this.presence.bytes();
+  }
+}
+
+/** `width` words a value, from places `from[i]` to places `to[i]`. */
+function copyWords(
+  source: Int32Array,
+  from: Int32Array,
+  target: Int32Array,
+  to: Int32Array,
+  count: number,
+  width: number,
+): void {
+  if (width === 2) {
+    for (let at = 0; at < count; at++) {
+      const here = (to[at] as number) * 2;
+      const there = (from[at] as number) * 2;
+      target[here] = source[there] as number;
+      target[here + 1] = source[there + 1] as number;
+    }
+    return;
+  }
+  for (let at = 0; at < count; at++) {
+    const here = (to[at] as number) * width;
+    const there = (from[at] as number) * width;
+    for (let word = 0; word < width; word++) target[here + word] = source[there + word] as number;
   }
 }
 

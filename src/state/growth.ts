@@ -33,6 +33,11 @@ export class Presence {
     this.#absent[index] = present ? 0 : 1;
   }
 
+  /** No value is absent, nor was one ever. */
+  get isFull(): boolean {
+    return this.#absent === null;
+  }
+
   has(index: number): boolean {
     return this.#absent === null || this.#absent[index] !== 1;
   }

@@ -96,8 +96,32 @@ export class TextStore implements ColumnStore {
       this.#starts = wider(Int32Array, this.#starts, room);
       this.#lengths = wider(Int32Array, this.#lengths, room);
     }
+    const isEnd = count > 0 && indices[0] === this.length && most === this.length + count;
     this.length = most;
-    for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
+    if (isEnd && column.validity === null && isRun(rows, count) && isRun(indices, count))
+      this.#appendRun(textOf(column), indices[0] as number, rows[0] as number, count);
+    else
+      for (let at = 0; at < count; at++)
+        this.set(indices[at] as number, column, rows[at] as number);
+  }
+
+  /** Neighbouring values behind the last one: their bytes are copied at once. */
+  #appendRun(text: TextColumn, index: number, row: number, count: number): void {
+    const start = text.offsets[row] as number;
+    const size = (text.offsets[row + count] as number) - start;
+    if (this.#used + size > this.#arena.length) {
+      // What is compacted has its length; these have none yet.
+      this.#lengths.fill(0, index, index + count);
+      this.#makeRoom(size);
+    }
+    this.#arena.set(text.bytes.subarray(start, start + size), this.#used);
+    const shift = this.#used - start;
+    for (let at = 0; at < count; at++) {
+      const from = text.offsets[row + at] as number;
+      this.#starts[index + at] = from + shift;
+      this.#lengths[index + at] = (text.offsets[row + at + 1] as number) - from;
+    }
+    this.#used += size;
   }
 
   compare(left: number, right: number): number {
@@ -140,6 +164,13 @@ export class TextStore implements ColumnStore {
   bytes(): number {
     return this.#arena.length + this.#starts.byteLength * 2 + this.#presence.bytes();
   }
+}
+
+/** Whether the numbers follow each other. */
+function isRun(numbers: Int32Array, count: number): boolean {
+  const first = numbers[0] as number;
+  for (let at = 1; at < count; at++) if (numbers[at] !== first + at) return false;
+  return true;
 }
 
 function textOf(column: Column): TextColumn {
