@@ -143,6 +143,7 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
     const { graph, errors, warnings, logical, physical } = planSql(query, DECLARATIONS, {
       defaultSink,
       parallelism,
+      explain: true,
     });
     return c.json(
       {

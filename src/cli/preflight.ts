@@ -12,7 +12,7 @@ import { parseProgram } from '../sql/parser.ts';
 
 /** Plans as the Worker will. Bare SELECTs are printed. */
 export const planForRun = (query: string, parallelism: number): SqlPlan =>
-  planSql(query, DECLARATIONS, { defaultSink: 'stdout', parallelism });
+  planSql(query, DECLARATIONS, { defaultSink: 'stdout', parallelism, explain: true });
 
 type Found = 'absent' | 'file' | 'directory' | 'special' | 'unreadable';
 

@@ -41,8 +41,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const query = await readQuery(options.file);
   const checked = await preflight(options, query);
   if (checked === null) return 1;
-  if (options.check) {
-    print(checked.logical.trimEnd());
+  if (options.check || checked.explained) {
+    const texts = checked.explained ? [checked.logical, checked.physical] : [checked.logical];
+    print(
+      texts
+        .filter((text) => text !== '')
+        .join('\n')
+        .trimEnd(),
+    );
     return 0;
   }
   const stateDir = options.stateDir ?? temporaryDirectory();

@@ -10,6 +10,7 @@ import { makeR2Sink } from './r2/sink.ts';
 import { ObjectSource } from './single-file/object-source.ts';
 import { makeSingleFileSink } from './single-file/sink.ts';
 import { makeStdoutSink } from './stdout/sink.ts';
+import { ValuesSource } from './values/source.ts';
 
 const SOURCES: Readonly<Record<string, (context: SourceContext) => Source>> = {
   http: (context) => new HttpSource(context),
@@ -17,6 +18,7 @@ const SOURCES: Readonly<Record<string, (context: SourceContext) => Source>> = {
   nexmark: (context) => new NexmarkSource(context),
   single_file: (context) => new ObjectSource(context),
   r2: (context) => new ObjectSource(context),
+  values: (context) => new ValuesSource(context),
 };
 
 const SINKS: Readonly<Record<string, (context: SinkContext) => Sink>> = {

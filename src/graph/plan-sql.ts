@@ -14,6 +14,8 @@ export type PlanSqlOptions = {
   defaultSink: 'preview' | 'stdout';
   /** For the text of the physical plan only; the graph does not depend on it. Default 1. */
   parallelism?: number;
+  /** EXPLAIN is answered instead of being refused. */
+  explain?: boolean;
 };
 
 export type PlannedSource = { operator: OperatorId; spec: OperatorSpec & { tag: 'source' } };
@@ -30,6 +32,8 @@ export type SqlPlan = {
   warnings: ErrorReport[];
   sources: PlannedSource[];
   sinks: PlannedSink[];
+  /** The program only asks for its plan: it is not to be run. */
+  explained: boolean;
 };
 
 export function planSql(
@@ -41,23 +45,38 @@ export function planSql(
   const bound = bindProgram(
     parsed.program,
     { connectors },
-    { defaultSink: options.defaultSink, partial: parsed.errors.length > 0 },
+    {
+      defaultSink: options.defaultSink,
+      partial: parsed.errors.length > 0,
+      explain: options.explain ?? false,
+    },
   );
   const errors = [...parsed.errors, ...bound.errors].sort(byPlace);
   const { warnings } = bound;
+  const explained = bound.explained !== null;
   if (errors.length > 0 || bound.plan === null)
-    return { graph: null, logical: '', physical: '', errors, warnings, sources: [], sinks: [] };
+    return {
+      graph: null,
+      logical: '',
+      physical: '',
+      errors,
+      warnings,
+      sources: [],
+      sinks: [],
+      explained,
+    };
   const plan = optimize(bound.plan);
   const graph = planGraph(plan);
   const physical = explainPhysical(graph, options.parallelism ?? 1);
   return {
     graph,
-    logical: explainLogical(plan),
-    physical,
+    logical: bound.explained === 'physical' ? '' : explainLogical(plan),
+    physical: bound.explained === 'logical' ? '' : physical,
     errors,
     warnings,
     sources: graph.operators.flatMap(asSource),
     sinks: graph.operators.flatMap(asSink),
+    explained,
   };
 }
 

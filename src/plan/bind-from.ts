@@ -3,6 +3,7 @@ import type { NamedTable, Query, Select, TableAlias, TableReference } from '../s
 import type { Span } from '../base/errors.ts';
 import type { Condition } from './bind-join.ts';
 import { bindJoin, joinAll, sideBySide } from './bind-join-clause.ts';
+import { oneRow } from './bind-values.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
 import { type BoundQuery, type Scope, UNKNOWN_QUERY, scopeOf } from './scope.ts';
@@ -39,14 +40,8 @@ export type Relation = {
 const NOTHING: Relation = { parts: null, conditions: [], scope: [], open: true };
 
 export function bindFrom(select: Select, environment: Environment): Relation {
-  const { diagnostics } = environment;
   const [first, ...others] = select.from;
-  if (first === undefined) {
-    diagnostics.error('UNSUPPORTED', 'SELECT without FROM is not supported yet', select.span, {
-      hint: 'read from a table',
-    });
-    return { parts: null, conditions: [], scope: [], open: false };
-  }
+  if (first === undefined) return { parts: [oneRow()], conditions: [], scope: [], open: false };
   return others.reduce(
     (left, reference) => sideBySide(left, bindReference(reference, environment)),
     bindReference(first, environment),

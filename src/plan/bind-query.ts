@@ -4,12 +4,15 @@ import { type SqlType, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Query, SetExpression, SetOperation } from '../sql/ast-query.ts';
 import { type Environment, renameColumns } from './bind-from.ts';
+import { bindOrdered, hasOrder } from './bind-order.ts';
 import { bindSelect } from './bind-select.ts';
+import { bindValues } from './bind-values.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
 import { castTo, sharedType } from './functions.ts';
 import type { PlanNode } from './logical.ts';
 import { columnExpr, makeProject, makeUnion } from './nodes.ts';
+import { makeSetOperation } from './over-nodes.ts';
 import { type BoundQuery, UNKNOWN_QUERY, queryOf } from './scope.ts';
 
 export function bindQuery(query: Query, environment: Environment): BoundQuery {
@@ -28,28 +31,9 @@ export function bindQuery(query: Query, environment: Environment): BoundQuery {
     const bound = renameColumns(bindQuery(common.query, inner), common, diagnostics);
     inner = { ...inner, commonTables: new Map([...inner.commonTables, [name, bound]]) };
   }
-  const bound = bindSet(query.body, inner);
-  return refuseOrder(query, diagnostics) ? { ...bound, node: null } : bound;
-}
-
-/** A stream has no end to sort: what would need one is refused by name. */
-function refuseOrder(query: Query, diagnostics: Diagnostics): boolean {
-  const [order] = query.orderBy;
-  if (order !== undefined) {
-    diagnostics.error('UNSUPPORTED', 'ORDER BY is not supported yet', order.span, {
-      hint: 'rows of an endless stream have no last place; sort where you read the result',
-    });
-  }
-  const limit = query.limit ?? query.offset;
-  if (limit !== null) {
-    diagnostics.error(
-      'UNSUPPORTED',
-      `${query.limit === null ? 'OFFSET' : 'LIMIT'} is not supported yet`,
-      limit.span,
-      { hint: 'bound the source instead, or take what you need where you read the result' },
-    );
-  }
-  return order !== undefined || limit !== null;
+  const { body } = query;
+  if (hasOrder(query)) return bindOrdered(query, inner, (ordered) => bindSet(ordered, inner));
+  return bindSet(body, inner);
 }
 
 function bindSet(body: SetExpression, environment: Environment): BoundQuery {
@@ -59,39 +43,49 @@ function bindSet(body: SetExpression, environment: Environment): BoundQuery {
     case 'nested':
       return bindQuery(body.query, environment);
     case 'values':
-      environment.diagnostics.error('UNSUPPORTED', 'VALUES is not supported yet', body.span, {
-        hint: "read a file instead: connector = 'single_file'",
-      });
-      return UNKNOWN_QUERY;
+      return bindValues(body, environment);
     case 'set_operation':
-      return bindUnion(body, environment);
+      return bindSetOperation(body, environment);
   }
 }
 
-function bindUnion(operation: SetOperation, environment: Environment): BoundQuery {
-  const { diagnostics } = environment;
-  if (operation.operator !== 'union') {
-    bindSet(operation.left, environment);
-    bindSet(operation.right, environment);
-    diagnostics.error(
-      'UNSUPPORTED',
-      `${operation.operator.toUpperCase()} is not supported yet`,
-      operation.span,
-      { hint: 'UNION and UNION ALL are' },
-    );
-    return UNKNOWN_QUERY;
-  }
-  const branches = unionBranches(operation).map((branch) => ({
+function bindSetOperation(operation: SetOperation, environment: Environment): BoundQuery {
+  const { operator, all } = operation;
+  const parts = operator === 'union' ? unionBranches(operation) : [operation.left, operation.right];
+  const branches = parts.map((branch) => ({
     query: bindSet(branch, environment),
     span: branch.span,
   }));
+  const sides = alike(branches, operator.toUpperCase(), environment.diagnostics);
+  if ('columns' in sides) return sides;
+  if (operator === 'union') {
+    const union = makeUnion(sides.nodes);
+    return all ? queryOf(union) : bindDistinct(union);
+  }
+  const [left, right] = sides.nodes;
+  return left === undefined || right === undefined
+    ? UNKNOWN_QUERY
+    : queryOf(makeSetOperation(operator, all, [left, right]));
+}
+
+/** The queries with columns of the same types; or what the result looks like after an error. */
+function alike(
+  branches: readonly { query: BoundQuery; span: Span }[],
+  word: string,
+  diagnostics: Diagnostics,
+): { nodes: readonly PlanNode[] } | BoundQuery {
   const [first] = branches;
   if (first === undefined || branches.some(({ query }) => query.open)) return UNKNOWN_QUERY;
+  const broken = {
+    ...first.query,
+    node: null,
+    columns: first.query.columns.map((column) => ({ ...column, broken: true })),
+  };
   for (const { query, span } of branches) {
     if (query.columns.length === first.query.columns.length) continue;
     diagnostics.error(
       'TYPE_ERROR',
-      `the queries of a UNION have ${first.query.columns.length} and ${query.columns.length} columns`,
+      `the queries of ${/^[AEIOU]/.test(word) && word !== 'UNION' ? 'an' : 'a'} ${word} have ${first.query.columns.length} and ${query.columns.length} columns`,
       span,
     );
     return { ...first.query, node: null };
@@ -99,25 +93,10 @@ function bindUnion(operation: SetOperation, environment: Environment): BoundQuer
   const nodes = branches.flatMap(({ query }) =>
     query.node === null ? [] : [named(query, query.node)],
   );
-  if (nodes.length < branches.length)
-    return {
-      ...first.query,
-      node: null,
-      columns: first.query.columns.map((column) => ({ ...column, broken: true })),
-    };
-  const types = unifyTypes(
-    nodes,
-    branches.map(({ span }) => span),
-    diagnostics,
-  );
-  if (types === null)
-    return {
-      ...first.query,
-      node: null,
-      columns: first.query.columns.map((column) => ({ ...column, broken: true })),
-    };
-  const union = makeUnion(nodes.map((node) => castColumns(node, types)));
-  return operation.all ? queryOf(union) : bindDistinct(union);
+  if (nodes.length < branches.length) return broken;
+  const spans = branches.map(({ span }) => span);
+  const types = unifyTypes(nodes, spans, word, diagnostics);
+  return types === null ? broken : { nodes: nodes.map((node) => castColumns(node, types)) };
 }
 
 /** `a UNION ALL b UNION ALL c` is one union of three. */
@@ -142,6 +121,7 @@ function named(query: BoundQuery, node: PlanNode): PlanNode {
 function unifyTypes(
   nodes: readonly PlanNode[],
   spans: readonly Span[],
+  word: string,
   diagnostics: Diagnostics,
 ): SqlType[] | null {
   const width = nodes[0]?.schema.length ?? 0;
@@ -155,7 +135,7 @@ function unifyTypes(
       const clash = columns[at] ?? first;
       diagnostics.error(
         'TYPE_ERROR',
-        `column ${index + 1} of the UNION is ${typeName(first.type)} in one query and ${typeName(clash.type)} in another`,
+        `column ${index + 1} of the ${word} is ${typeName(first.type)} in one query and ${typeName(clash.type)} in another`,
         spans[at] ?? (spans[0] as Span),
         { hint: 'cast one of them' },
       );

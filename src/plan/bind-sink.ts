@@ -4,6 +4,7 @@ import { nearest } from '../base/nearest.ts';
 import { type Schema, sameType, typeName } from '../batch/types.ts';
 import { canCast } from '../expr/cast.ts';
 import type { Expr } from '../expr/expr.ts';
+import { JSON_FORMAT } from '../formats/format.ts';
 import type { Insert } from '../sql/ast-statement.ts';
 import { bindFormat } from './bind-format.ts';
 import { constantOf } from './bind-default.ts';
@@ -111,6 +112,23 @@ export function defaultSinkTarget(
     acceptsUpdates: true,
   };
 }
+
+/** A memory table as the place its INSERT is checked against. */
+export const memoryTarget = (table: Table): SinkTarget => ({
+  tag: 'sink',
+  table: table.name.name,
+  connector: 'memory',
+  options: {},
+  format: JSON_FORMAT,
+  twoPhase: false,
+  parallel: true,
+  changes: false,
+  columns:
+    table.columns?.map(({ name, type, notNull }) => ({ name, type, notNull, fallback: null })) ??
+    null,
+  primaryKey: table.primaryKey,
+  acceptsUpdates: true,
+});
 
 /**
  * The rows of a query as the sink wants them; null after an error.

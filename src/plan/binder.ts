@@ -18,14 +18,20 @@ import type {
 import { type Environment, renameColumns } from './bind-from.ts';
 import { bindQuery } from './bind-query.ts';
 import { bindSelectOver } from './bind-select.ts';
-import { bindSinkInput, bindSinkTarget, defaultSinkTarget, finishSink } from './bind-sink.ts';
+import {
+  bindSinkInput,
+  bindSinkTarget,
+  defaultSinkTarget,
+  finishSink,
+  memoryTarget,
+} from './bind-sink.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { Diagnostics, withSuggestion } from './diagnostics.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
 import { type Role, readOptions } from './options.ts';
-import { type BoundQuery, UNKNOWN_QUERY } from './scope.ts';
+import { type BoundQuery, UNKNOWN_QUERY, queryOf } from './scope.ts';
 import { type SinkTarget, type Table, bindTable } from './table.ts';
 
 export type Catalog = { connectors: readonly ConnectorDeclaration[] };
@@ -35,12 +41,16 @@ export type BindOptions = {
   defaultSink: 'preview' | 'stdout';
   /** Part of the text could not be parsed: an unknown table is then no finding of its own. */
   partial?: boolean;
+  /** EXPLAIN is answered with the plan instead of being refused. */
+  explain?: boolean;
 };
 
 export type BindResult = {
   plan: LogicalPlan | null;
   errors: ErrorReport[];
   warnings: ErrorReport[];
+  /** What EXPLAIN asked to see; null: nothing is to be explained. */
+  explained: 'logical' | 'physical' | 'all' | null;
 };
 
 export function bindProgram(program: Program, catalog: Catalog, options: BindOptions): BindResult {
@@ -69,6 +79,8 @@ class ProgramBinder {
   /** By table name, in order of first use. */
   readonly #writings = new Map<string, Writing>();
   readonly #environment: Environment;
+  /** What EXPLAIN asked to see. */
+  explained: BindResult['explained'] = null;
   #selectCount = 0;
   #hasQuery = false;
 
@@ -97,7 +109,6 @@ class ProgramBinder {
       case 'create_view':
         return this.#bindView(statement);
       case 'insert':
-        this.#hasQuery = true;
         return this.#bindInsert(statement);
       case 'query_statement':
         this.#hasQuery = true;
@@ -126,11 +137,15 @@ class ProgramBinder {
         return;
       case 'explain':
         this.#hasQuery = true;
+        if (this.#options.explain === true) {
+          this.explained = statement.mode ?? 'all';
+          return this.bind(statement.statement);
+        }
         diagnostics.error(
           'UNSUPPORTED',
           'EXPLAIN is not a statement of a pipeline',
           statement.span,
-          { hint: 'leave the word out: validating a query shows its plan' },
+          { hint: 'validate the query to see its plan, or leave the word out to run it' },
         );
         return;
     }
@@ -152,11 +167,12 @@ class ProgramBinder {
       );
     }
     const { errors, warnings } = this.#diagnostics;
-    if (errors.length > 0) return { plan: null, errors, warnings };
+    const { explained } = this;
+    if (errors.length > 0) return { plan: null, errors, warnings, explained };
     const sinks = [...this.#writings.values()].map(({ target, inputs }) =>
       finishSink(target, inputs),
     );
-    return { plan: { sinks }, errors, warnings };
+    return { plan: { sinks }, errors, warnings, explained };
   }
 
   /** Tables nobody uses are checked all the same: a mistake is found when it is written. */
@@ -254,6 +270,7 @@ class ProgramBinder {
     if (named === null) return UNKNOWN_QUERY;
     if (named.tag === 'view') return named.query;
     const { table } = named;
+    if (table.memory) return this.#readMemory(table, name.span);
     if (!this.#claim(table, 'source', name.span)) return UNKNOWN_QUERY;
     table.source ??= bindSource(table, this.#diagnostics);
     return table.source;
@@ -309,6 +326,33 @@ class ProgramBinder {
     return false;
   }
 
+  /** A memory table is what its one INSERT gives, for the statements behind it. */
+  #fillMemory(table: Table, statement: Insert, query: BoundQuery): void {
+    const { span } = statement.table;
+    if (table.source !== null) {
+      this.#diagnostics.error(
+        'INVALID_SINK',
+        `the memory table "${table.name.text}" is filled twice`,
+        span,
+        { hint: 'put the queries together with UNION ALL' },
+      );
+      return;
+    }
+    const node = bindSinkInput(memoryTarget(table), query, statement, span, this.#diagnostics);
+    table.source = node === null ? UNKNOWN_QUERY : queryOf(node);
+  }
+
+  #readMemory(table: Table, span: Span): BoundQuery {
+    if (table.source !== null) return table.source;
+    this.#diagnostics.error(
+      'MISSING_OPTION',
+      `the table "${table.name.text}" has no connector, and nothing was inserted into it yet`,
+      span,
+      { hint: "add WITH (connector = '…'), or INSERT INTO it first" },
+    );
+    return UNKNOWN_QUERY;
+  }
+
   #bindInsert(statement: Insert): void {
     const diagnostics = this.#diagnostics;
     const query = bindQuery(statement.query, this.#environment);
@@ -324,6 +368,8 @@ class ProgramBinder {
       return;
     }
     const { table } = named;
+    if (table.memory) return this.#fillMemory(table, statement, query);
+    this.#hasQuery = true;
     if (!this.#claim(table, 'sink', statement.table.span)) return;
     if (table.sink === null) table.sink = bindSinkTarget(table, diagnostics);
     if (table.sink === null) return;

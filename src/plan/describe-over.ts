@@ -10,7 +10,7 @@ const FORMS = { closed: 'over window', timed: 'over', updating: 'updating over' 
 
 export function describeOver(node: OverNode): string {
   const window = partText(node.partitionBy, node.orderBy, node.input.schema);
-  if (node.calls.length === 0) return `sort ${window}`;
+  if (node.calls.length === 0) return `sort (${window})`;
   return `${FORMS[node.form]} ${node.calls.map((call) => call.label).join(', ')} (${window})`;
 }
 

@@ -41,6 +41,8 @@ export type Table = {
   name: Identifier;
   span: Span;
   connector: ConnectorDeclaration | null;
+  /** It has no connector and no options: it is a name for what is inserted into it. */
+  memory: boolean;
   written: WrittenOptions;
   /** Null: from the connector, or for a sink from its first INSERT. */
   columns: readonly TableColumn[] | null;
@@ -95,6 +97,7 @@ export function bindTable(
     name: statement.name,
     span: statement.name.span,
     connector,
+    memory: isMemory(written),
     written,
     columns,
     primaryKey: bindPrimaryKey(statement, columns, diagnostics),
@@ -106,6 +109,13 @@ export function bindTable(
   };
 }
 
+/** `CREATE TABLE t (…)`, also with connector = 'memory'. */
+function isMemory(written: WrittenOptions): boolean {
+  const value = written.get('connector')?.value;
+  if (value === undefined) return written.size === 0;
+  return value.tag === 'string' && value.value === 'memory';
+}
+
 function bindConnector(
   statement: CreateTable,
   written: WrittenOptions,
@@ -114,6 +124,7 @@ function bindConnector(
 ): ConnectorDeclaration | null {
   const option = written.get('connector');
   const names = connectors.map((connector) => connector.name);
+  if (isMemory(written)) return refuseOfMemory(statement, written, diagnostics);
   if (option === undefined) {
     diagnostics.error(
       'MISSING_OPTION',
@@ -136,6 +147,30 @@ function bindConnector(
     );
   }
   return found ?? null;
+}
+
+/** What a table without a connector can not have. */
+function refuseOfMemory(
+  statement: CreateTable,
+  written: WrittenOptions,
+  diagnostics: Diagnostics,
+): null {
+  const [other] = [...written].filter(([key]) => key !== 'connector');
+  if (other !== undefined)
+    diagnostics.error('INVALID_OPTION', 'a memory table has no options', other[1].span, {
+      hint: "set another connector: WITH (connector = '…')",
+    });
+  const [watermark] = statement.constraints.filter(({ tag }) => tag === 'watermark');
+  if (watermark !== undefined)
+    diagnostics.error('INVALID_WATERMARK', 'a memory table has no watermark', watermark.span, {
+      hint: "its rows keep the event time they have; a table that is read from outside needs WITH (connector = '…')",
+    });
+  for (const { generatedAs } of statement.columns ?? [])
+    if (generatedAs !== null)
+      diagnostics.error('TYPE_ERROR', 'a memory table has no generated columns', generatedAs.span, {
+        hint: 'compute the column in the INSERT',
+      });
+  return null;
 }
 
 function bindRole(
