@@ -40,7 +40,7 @@ export class ValuesSource implements Source {
     const to = Math.min(this.#rows, this.#given + this.#batchRows);
     const batch = this.#batch(this.#given, to);
     this.#given = to;
-    return { tag: 'batch', partition: 0, batch, problems: [], input: null };
+    return { tag: 'batch', partition: 0, batch, read: batch.rows, problems: [], input: null };
   }
 
   #batch(from: number, to: number): RecordBatch {
