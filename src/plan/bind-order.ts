@@ -49,7 +49,9 @@ export function bindOrdered(
   const rows = rowsWanted(query, diagnostics);
   const { node } = bound;
   if (node === null || rows === null || places.includes(null)) return { ...visible, node: null };
-  const columns = places.map((place) => columnExpr(node.schema, sameColumn(node, place ?? 0, shown)));
+  const columns = places.map((place) =>
+    columnExpr(node.schema, sameColumn(node, place ?? 0, shown)),
+  );
   const first = on.length === 0 ? node : distinctOn(node, columns, on.length, query, diagnostics);
   const keys = sortKeys(orderBy, columns.slice(on.length));
   const ordered = on.length > 0 ? first : inOrder(node, keys, rows, query, diagnostics);
@@ -84,7 +86,12 @@ function withHidden(
     const { span } = expression;
     const name = `order key ${index + 1}`;
     hidden.set(index, name);
-    items.push({ tag: 'expression', expression, alias: { name, quoted: true, text: name, span }, span });
+    items.push({
+      tag: 'expression',
+      expression,
+      alias: { name, quoted: true, text: name, span },
+      span,
+    });
   });
   return { select: { ...select, distinctOn: [], items: [...select.items, ...items] }, hidden };
 }
@@ -254,9 +261,15 @@ function inOrder(
       'rows come in another order in each run; say which ones are the first',
     );
   if (limit !== null)
-    return makeTopN(node, { partitionBy: [], orderBy: keys, limit, offset, ties: false, rank: null });
-  if (query.offset !== null)
-    return refuse('OFFSET needs a LIMIT', query.offset.span, 'add LIMIT');
+    return makeTopN(node, {
+      partitionBy: [],
+      orderBy: keys,
+      limit,
+      offset,
+      ties: false,
+      rank: null,
+    });
+  if (query.offset !== null) return refuse('OFFSET needs a LIMIT', query.offset.span, 'add LIMIT');
   const place = query.orderBy[0]?.span ?? query.span;
   if (node.updating || !node.eventTime)
     return refuse(

@@ -88,9 +88,14 @@ function castRows(
     const column = rows.map((row) => row[index] as Expr);
     const type = sharedType(column);
     if (type === null)
-      diagnostics.error('TYPE_ERROR', `the values of column ${index + 1} have no common type`, span, {
-        hint: 'cast them to one type',
-      });
+      diagnostics.error(
+        'TYPE_ERROR',
+        `the values of column ${index + 1} have no common type`,
+        span,
+        {
+          hint: 'cast them to one type',
+        },
+      );
     return type;
   });
   const typed = rows.map((row) =>
