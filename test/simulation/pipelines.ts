@@ -1,7 +1,7 @@
 /** Pipelines for the simulated cluster, each with inputs drawn from a seed and an answer computed independently. */
 import { Prng } from '../../src/base/prng.ts';
-import type { SimulatedCluster } from '../harness/cluster.ts';
 import { SimulatedLogs } from '../harness/cluster/logs.ts';
+import { fileTable, onlySink, type Pipeline, sink, table } from './pipeline.ts';
 import {
   BASE_MS,
   foldChanges,
@@ -12,45 +12,11 @@ import {
   timeText,
   windowsOf,
 } from './rows.ts';
-
-export type Pipeline = {
-  name: string;
-  sql: string;
-  files: Record<string, string>;
-  logs?: SimulatedLogs;
-  /** Rows to append while the pipeline runs, in order; each after a pause. */
-  appends?: { partition: number; rows: string[] }[];
-  /** Without an end of its own, the pipeline is stopped when this many rows are committed. */
-  rowsCommitted?: number;
-  /** A restart without state changes nothing about the answer. */
-  stateless: boolean;
-  /** Lines that were committed and what they should be, each in an order of their own. */
-  answer(cluster: SimulatedCluster): { committed: string[]; expected: string[] };
-  /** Rows that the counters of the last checkpoint have to show as late, summed over operators. */
-  late?: number;
-  /** Rows that cannot be read or computed. */
-  errors?: number;
-};
-
-const table = (name: string, options: string, lag = '3 seconds'): string => `
-CREATE TABLE ${name} (ts TIMESTAMP NOT NULL, k TEXT, v BIGINT, WATERMARK FOR ts AS ts - interval '${lag}')
-  WITH (${options}, format = 'json', type = 'source');`;
-const fileTable = (name: string, path = name): string =>
-  table(name, `connector = 'single_file', path = '${path}'`);
-const sink = (name: string, options = ''): string =>
-  `CREATE TABLE ${name} WITH (connector = 'r2', path = '${name}', format = 'json', type = 'sink'${options});`;
+import { hopping, sessions } from './window-pipelines.ts';
 
 const WINDOWED = `INSERT INTO out SELECT k, window.start AS s, n, total FROM (
   SELECT k, tumble(interval '10 seconds') AS window, count(*) AS n, sum(v) AS total
   FROM t WHERE v % 7 <> 0 GROUP BY k, window);`;
-
-const onlySink = (
-  cluster: SimulatedCluster,
-  expected: string[],
-): { committed: string[]; expected: string[] } => ({
-  committed: cluster.rows().sort(),
-  expected,
-});
 
 function windowed(seed: string, rows: number): Pipeline {
   const input = rowsOf(seed, rows);
@@ -283,7 +249,11 @@ const MAKERS: ((seed: string, rows: number) => Pipeline)[] = [
   (seed, rows) => http(seed, rows, false),
   (seed, rows) => http(seed, rows, true),
   httpProjected,
+  hopping,
+  sessions,
 ];
+
+export type { Pipeline };
 
 export function drawPipeline(prng: Prng, seed: string): Pipeline {
   if (prng.chance(0.02)) return empty();
