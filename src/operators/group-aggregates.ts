@@ -189,6 +189,13 @@ export class GroupedAggregates {
     return groups;
   }
 
+  /** As `merge`, for rows that the snapshot before does not have: their groups have changed. */
+  mergeNew(columns: readonly Column[], rows: number): Int32Array {
+    const groups = this.merge(columns, rows);
+    for (const group of groups) this.#isChanged[group] = 1;
+    return groups;
+  }
+
   /** Drops every group but these, which become groups 0, 1, 2, … in their order. */
   retain(groups: Int32Array): void {
     const states = this.accumulators.map((each) => each.stateColumns(groups));

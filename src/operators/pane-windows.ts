@@ -70,7 +70,7 @@ export class PaneWindows {
   /** Folds in partial states as `GroupedAggregates.stateColumns` gives them. */
   fold(start: number, states: readonly Column[], rows: number): void {
     const { groups } = this.#paneAt(start);
-    groups.merge(states, rows);
+    groups.mergeNew(states, rows);
     if (start >= this.#enteredTo) return;
     const folded = this.#make();
     folded.merge(states, rows);

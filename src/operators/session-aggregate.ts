@@ -292,13 +292,24 @@ export class SessionAggregate implements Operator {
   restore(tables: readonly StateTable[]): void {
     for (const table of tables) {
       assert(table.table === 'sessions', `unknown state table ${table.table}`);
-      this.#fold(table.columns, table.rows);
+      this.#fold(table.columns, table.rows, -Infinity);
     }
     this.#isBehind = this.#spans.open > 0;
   }
 
-  /** Folds partial sessions in: start, keys, end, accumulator states. */
-  #fold(columns: readonly Column[], rows: number): void {
+  /**
+   * Folds in what another subtask has aggregated: columns as in the state table `sessions`. Those that ended by the
+   * watermark, and meet no open session, come too late.
+   *
+   * @returns how many of them came too late
+   */
+  mergePartials(columns: readonly Column[], rows: number, output: Output): number {
+    this.#catchUp(output);
+    return this.#fold(columns, rows, this.#watermark);
+  }
+
+  /** Start, keys, end, accumulator states. */
+  #fold(columns: readonly Column[], rows: number, closed: number): number {
     const keyCount = this.#spec.keys.length;
     const starts = columns[0] as Int64Column;
     const ends = columns[1 + keyCount] as Int64Column;
@@ -306,15 +317,16 @@ export class SessionAggregate implements Operator {
     this.#index.lookupOrInsert(columns.slice(1, 1 + keyCount), 0, rows, groups);
     const merges = new Merges();
     const slots = groups.map((group, row) =>
-      this.#placeSpan(group, timeAt(starts.words, row), timeAt(ends.words, row), -Infinity, merges),
+      this.#placeSpan(group, timeAt(starts.words, row), timeAt(ends.words, row), closed, merges),
     );
     this.#merge(merges);
-    const into = slots.map((slot) => this.#spans.resolve(slot));
+    const into = slots.map((slot) => (slot < 0 ? slot : this.#spans.resolve(slot)));
     let at = 2 + keyCount;
     for (const accumulator of this.#accumulators) {
       accumulator.merge(into, rows, columns.slice(at, at + accumulator.stateTypes.length));
       at += accumulator.stateTypes.length;
     }
+    return into.filter((slot) => slot < 0).length;
   }
 
   stateBytes(): number {

@@ -13,6 +13,7 @@ import {
   WINDOW,
   type Schema,
 } from '../../src/batch/types.ts';
+import type { Int64Column } from '../../src/batch/column.ts';
 import type { WindowSpec } from '../../src/graph/graph.ts';
 import { BucketedWindowAggregate } from '../../src/operators/bucketed-window-aggregate.ts';
 import type { Operator } from '../../src/operators/operator.ts';
@@ -22,6 +23,7 @@ import { WindowAggregate } from '../../src/operators/window-aggregate.ts';
 import type { WindowAggregateSpec } from '../../src/operators/window-rows.ts';
 import {
   call,
+  Collected,
   column,
   cutAt,
   INPUT,
@@ -423,3 +425,45 @@ function callOf(
     ...(early ? ["early => interval '500 milliseconds'"] : []),
   ].join(', ')})`;
 }
+
+test('windows and sessions that several subtasks aggregated in part are those of all rows', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        alignedArbitrary,
+        fc
+          .integer({ min: 1, max: 14 })
+          .map((gapMicros) => ({ tag: 'session' as const, gapMicros })),
+      ),
+      aggregatesArbitrary,
+      inputArbitrary,
+      fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 7 }),
+      (window, aggregates, rows, dealt) => {
+        const make = (): WindowAggregate | SessionAggregate =>
+          window.tag === 'session'
+            ? new SessionAggregate(specOf(window, aggregates), INPUT, schemaOf(aggregates))
+            : new WindowAggregate(specOf(window, aggregates), INPUT, schemaOf(aggregates));
+        const whole = make();
+        const output = new Collected();
+        for (let part = 0; part < 3; part++) {
+          const own = rows.filter((_, at) => dealt[at % dealt.length] === part);
+          if (own.length === 0) continue;
+          const partial = make();
+          const batch = inputBatch(own);
+          partial.onBatch(0, { ...batch, eventTime: batch.columns[3] as Int64Column }, output);
+          const [table] = partial.snapshot('whole');
+          if (table !== undefined)
+            expect(whole.mergePartials(table.columns, table.rows, output)).toBe(0);
+        }
+        whole.onWatermark(Infinity, output);
+        const onTime = rows.map((row) => ({ ...row, mark: -1_000_000n }));
+        const expected =
+          window.tag === 'session'
+            ? sessionOracle(window.gapMicros, onTime, aggregates)
+            : alignedOracle(window, onTime, aggregates);
+        expect(output.rows(schemaOf(aggregates)).map(text).sort()).toEqual(expected.rows);
+      },
+    ),
+    { numRuns: 100 },
+  );
+}, 30_000);
