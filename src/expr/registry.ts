@@ -26,7 +26,9 @@ import { REGEX } from './functions/regex.ts';
 import { TEXT_BUILDING } from './functions/text-building.ts';
 import { TEXT_CASE } from './functions/text-case.ts';
 import { TEXT_SEARCH } from './functions/text-search.ts';
+import { DATE_ARITHMETIC } from './functions/date-arithmetic.ts';
 import { INTERVAL_ARITHMETIC } from './functions/interval-arithmetic.ts';
+import { INTERVAL_SCALING } from './functions/interval-scale.ts';
 import { TEXT_MORE } from './functions/text-more.ts';
 import { TEXT_FUNCTIONS } from './functions/text.ts';
 import { TIME } from './functions/time.ts';
@@ -37,6 +39,8 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...ARITHMETIC,
   ...DECIMAL_ARITHMETIC,
   ...INTERVAL_ARITHMETIC,
+  ...INTERVAL_SCALING,
+  ...DATE_ARITHMETIC,
   ...TYPED_ARITHMETIC,
   ...COMPARISONS,
   ...CONDITIONALS,

@@ -3,8 +3,7 @@
  * what a query makes of it, and what a sink writes.
  */
 import { describe, expect, test } from 'vitest';
-import { rowsOf, type Row } from '../../src/batch/values.ts';
-import { batchFromRows } from '../../src/batch/values.ts';
+import { batchFromRows, rowsOf } from '../../src/batch/values.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { JsonDecoder } from '../../src/formats/json-decoder.ts';
 import { JsonEncoder } from '../../src/formats/json-encoder.ts';

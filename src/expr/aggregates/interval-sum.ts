@@ -11,7 +11,7 @@ import { intervalFits, writeIntervalWords } from '../../batch/interval.ts';
 import type { IntervalParts } from '../../batch/interval.ts';
 import { INT64 } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
-import { divideInterval } from '../functions/interval-arithmetic.ts';
+import { divideInterval } from '../functions/interval-scale.ts';
 import type { RowErrors } from '../row-errors.ts';
 import { Outcome, makeInterval } from '../vector.ts';
 import { countColumn, grownFloat64, mergeCounts, presentGroups } from './group-arrays.ts';

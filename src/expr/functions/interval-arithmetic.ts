@@ -1,38 +1,17 @@
 /**
- * Arithmetic of DATE, TIME, TIMESTAMP, TIMESTAMPTZ and INTERVAL, as Postgres does it.
+ * Sums and differences of TIME, TIMESTAMP, TIMESTAMPTZ and INTERVAL, as Postgres makes them.
  *
  * An interval is added months first (a day that the month does not have becomes its last), then days,
  * then microseconds. The difference of two moments is days and a time of day. What does not fit fails
  * its row.
  */
-import type {
-  Column,
-  Float64Column,
-  Int32Column,
-  Int64Column,
-  IntervalColumn,
-} from '../../batch/column.ts';
-import { intervalAt, intervalFits, writeIntervalWords } from '../../batch/interval.ts';
-import type { IntervalParts } from '../../batch/interval.ts';
+import type { Column, Int64Column, IntervalColumn } from '../../batch/column.ts';
 import { dateOfDays, daysOfDate, daysOfMonth } from '../../batch/timestamp-text.ts';
 import type { SqlType } from '../../batch/types.ts';
-import {
-  DATE,
-  INT32,
-  INTERVAL,
-  TIME,
-  TIMESTAMP,
-  TIMESTAMPTZ,
-  typeName,
-} from '../../batch/types.ts';
-import type {
-  ArgumentPattern,
-  Evaluate,
-  FunctionExample,
-  ScalarFunction,
-} from '../function-types.ts';
-import { always } from '../function-types.ts';
-import { Outcome, makeInt32, makeInt64, makeInterval, strideOf } from '../vector.ts';
+import { INTERVAL, TIME, TIMESTAMP, TIMESTAMPTZ, typeName } from '../../batch/types.ts';
+import type { Evaluate, ScalarFunction } from '../function-types.ts';
+import { operator } from './time-operator.ts';
+import { Outcome, makeInt64, makeInterval, strideOf } from '../vector.ts';
 import {
   fitsInt64,
   int64AsNumber,
@@ -208,136 +187,6 @@ const negate: Evaluate = (args, rows, errors) => {
   return sumIntervals(-1)([zero, args[0] as Column], rows, errors, INTERVAL);
 };
 
-/** To whole microseconds of seconds: what a part of a month or day leaves behind. */
-const toMicros = (seconds: number): number => Math.round(seconds * 1e6);
-
-/**
- * An interval of parts that need not be whole: what is left of months becomes days of a month of 30, and
- * what is left of days becomes time. Parts that are not finite come out as NaN months.
- */
-function spread(months: number, days: number, micros: number): IntervalParts {
-  if (!Number.isFinite(months) || !Number.isFinite(days) || !Number.isFinite(micros))
-    return { months: Number.NaN, days: 0, micros: 0n };
-  const wholeMonths = Math.trunc(months);
-  let wholeDays = Math.trunc(days);
-  const daysLeft = toMicros((months - wholeMonths) * 30) / 1e6;
-  const wholeLeft = Math.trunc(daysLeft);
-  let seconds = toMicros((days - wholeDays + daysLeft - wholeLeft) * 86_400) / 1e6;
-  const carried = Math.trunc(seconds / 86_400);
-  seconds -= carried * 86_400;
-  wholeDays += carried + wholeLeft;
-  // With + 0 no part is -0.
-  return {
-    months: wholeMonths + 0,
-    days: wholeDays + 0,
-    micros: BigInt(Math.round(micros + seconds * 1e6)),
-  };
-}
-
-export const divideInterval = (
-  { months, days, micros }: IntervalParts,
-  by: number,
-): IntervalParts => spread(months / by, days / by, Number(micros) / by);
-
-const multiplyInterval = ({ months, days, micros }: IntervalParts, by: number): IntervalParts =>
-  spread(months * by, days * by, Number(micros) * by);
-
-const scaled =
-  (divide: boolean): Evaluate =>
-  (args, rows, errors) => {
-    const interval = args.find((column) => column.tag === 'interval') as IntervalColumn;
-    const factor = args.find((column) => column.tag === 'float64') as Float64Column;
-    const outcome = new Outcome(args, rows, errors);
-    const result = makeInterval(rows);
-    for (let row = 0; row < rows; row++) {
-      if (!outcome.has(row)) continue;
-      const y = factor.values[row * strideOf(factor)] as number;
-      if (divide && y === 0) {
-        outcome.fail(row, 'DIVISION_BY_ZERO', () => 'an interval is divided by zero');
-        continue;
-      }
-      const source = intervalAt(interval.words, 4 * row * strideOf(interval));
-      const parts = divide ? divideInterval(source, y) : multiplyInterval(source, y);
-      if (intervalFits(parts)) writeIntervalWords(result.words, 4 * row, parts);
-      else outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'an interval is out of range');
-    }
-    result.validity = outcome.validity;
-    return result;
-  };
-
-const shiftDate =
-  (sign: 1 | -1, swapped = false): Evaluate =>
-  (args, rows, errors) => {
-    const date = args[swapped ? 1 : 0] as Int32Column;
-    const days = args[swapped ? 0 : 1] as Int32Column;
-    const outcome = new Outcome(args, rows, errors);
-    const result: Int32Column = { ...makeInt32(rows), type: DATE };
-    for (let row = 0; row < rows; row++) {
-      const value =
-        (date.values[row * strideOf(date)] as number) +
-        sign * (days.values[row * strideOf(days)] as number);
-      result.values[row] = value;
-      if (value !== (value | 0))
-        outcome.fail(row, 'NUMERIC_OVERFLOW', () => 'the day does not fit DATE');
-    }
-    result.validity = outcome.validity;
-    return result;
-  };
-
-const daysBetween: Evaluate = (args, rows, errors) => {
-  const [left, right] = args as readonly [Int32Column, Int32Column];
-  const outcome = new Outcome(args, rows, errors);
-  const result = makeInt32(rows);
-  for (let row = 0; row < rows; row++) {
-    const value =
-      (left.values[row * strideOf(left)] as number) -
-      (right.values[row * strideOf(right)] as number);
-    result.values[row] = value;
-    if (value !== (value | 0))
-      outcome.fail(row, 'NUMERIC_OVERFLOW', () => 'the days between do not fit INT');
-  }
-  result.validity = outcome.validity;
-  return result;
-};
-
-const dateAtTime: Evaluate = (args, rows, errors) => {
-  const date = args.find((column) => column.tag === 'int32') as Int32Column;
-  const time = args.find((column) => column.tag === 'int64') as Int64Column;
-  const outcome = new Outcome(args, rows, errors);
-  const result = makeInt64(rows, TIMESTAMP);
-  for (let row = 0; row < rows; row++) {
-    const day = date.values[row * strideOf(date)] as number;
-    const micros = int64AsNumber(time.words, row * strideOf(time));
-    const value = day * DAY + micros;
-    if (isSafe(value)) writeSafeInt64(result.words, row, value);
-    else if (!writeWide(result.words, row, BigInt(day) * BigInt(DAY) + BigInt(micros)))
-      outcome.fail(row, 'NUMERIC_OVERFLOW', () => 'the moment does not fit TIMESTAMP');
-  }
-  result.validity = outcome.validity;
-  return result;
-};
-
-const operator = (
-  id: string,
-  name: string,
-  args: readonly ArgumentPattern[],
-  type: SqlType,
-  doc: string,
-  example: FunctionExample,
-  evaluate: Evaluate,
-): ScalarFunction => ({
-  id,
-  name,
-  infix: name,
-  args,
-  result: always(type),
-  nullRule: 'strict',
-  canFail: true,
-  doc,
-  examples: [example],
-  evaluate,
-});
-
 /** moment ± interval and the difference, for a type of moments. */
 function momentOperators(type: SqlType): readonly ScalarFunction[] {
   const { tag } = type;
@@ -384,60 +233,6 @@ function momentOperators(type: SqlType): readonly ScalarFunction[] {
 export const INTERVAL_ARITHMETIC: readonly ScalarFunction[] = [
   ...momentOperators(TIMESTAMP),
   ...momentOperators(TIMESTAMPTZ),
-  operator(
-    'add:date-int32',
-    '+',
-    ['date', 'int32'],
-    DATE,
-    'the date so many days later',
-    { args: [10, 5], gives: 15 },
-    shiftDate(1),
-  ),
-  operator(
-    'add:int32-date',
-    '+',
-    ['int32', 'date'],
-    DATE,
-    'the date so many days later',
-    { args: [5, 10], gives: 15 },
-    shiftDate(1, true),
-  ),
-  operator(
-    'subtract:date-int32',
-    '-',
-    ['date', 'int32'],
-    DATE,
-    'the date so many days earlier',
-    { args: [10, 5], gives: 5 },
-    shiftDate(-1),
-  ),
-  operator(
-    'subtract:date',
-    '-',
-    ['date', 'date'],
-    INT32,
-    'the days between',
-    { args: [10, 5], gives: 5 },
-    daysBetween,
-  ),
-  operator(
-    'add:date-time',
-    '+',
-    ['date', 'time'],
-    TIMESTAMP,
-    'the moment of that time on that day',
-    { args: [1, '5'], gives: '86400000005' },
-    dateAtTime,
-  ),
-  operator(
-    'add:time-date',
-    '+',
-    ['time', 'date'],
-    TIMESTAMP,
-    'the moment of that time on that day',
-    { args: ['5', 1], gives: '86400000005' },
-    dateAtTime,
-  ),
   operator(
     'add:time-interval',
     '+',
@@ -500,32 +295,5 @@ export const INTERVAL_ARITHMETIC: readonly ScalarFunction[] = [
     'the length with its sign changed',
     { args: ['5'], gives: '-5' },
     negate,
-  ),
-  operator(
-    'multiply:interval-float64',
-    '*',
-    ['interval', 'float64'],
-    INTERVAL,
-    'so many times the length; parts of a month flow into days, parts of a day into time',
-    { args: ['1 0 0', 1.5], gives: '1 15 0' },
-    scaled(false),
-  ),
-  operator(
-    'multiply:float64-interval',
-    '*',
-    ['float64', 'interval'],
-    INTERVAL,
-    'so many times the length',
-    { args: [1.5, '10'], gives: '15' },
-    scaled(false),
-  ),
-  operator(
-    'divide:interval',
-    '/',
-    ['interval', 'float64'],
-    INTERVAL,
-    'the length divided',
-    { args: ['10', 4], gives: '3' },
-    scaled(true),
   ),
 ];
