@@ -10,6 +10,7 @@
  * Not guaranteed: any relation between batch boundaries on input and output.
  */
 import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Schema } from '../batch/types.ts';
 import type { RowError } from '../expr/row-errors.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 
@@ -33,6 +34,9 @@ export interface Output {
 
 export interface Operator {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
+  /** Partial states of a combiner, in the schema of `partialStates`; only where that is given. */
+  onPartial?(batch: RecordBatch, output: Output): void;
+  readonly partialStates?: Schema;
   /** Event time has reached `watermark`. The driver passes it on downstream afterwards. */
   onWatermark(watermark: Watermark, output: Output): void;
   /** Rows of this port are read to their end before time is told: what the port says of it does not count till then. */

@@ -21,7 +21,7 @@ import { assert, must } from '../base/assert.ts';
 import type { Column, Int64Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { filterBatch, takeBatch, takeColumn } from '../batch/take.ts';
+import { filterBatch, sliceBatch, takeBatch, takeColumn } from '../batch/take.ts';
 import { TIMESTAMP, type Schema } from '../batch/types.ts';
 import { allGroups } from '../state/group-index.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
@@ -30,6 +30,7 @@ import { lateRow } from './late-row.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { PaneWindows, type Pane } from './pane-windows.ts';
 import { constantTime, measureTimes, timeAt, timesOf, timeSpan } from './times.ts';
+import { PARTIAL_COLUMNS, partialSchema, rowsOfPartial } from './window-combiner.ts';
 import { WindowGrid } from './window-grid.ts';
 import { WindowRows, type WindowAggregateSpec } from './window-rows.ts';
 
@@ -40,6 +41,7 @@ const PROGRESS: Schema = [{ name: 'emitted_to', type: TIMESTAMP, nullable: false
 
 export class WindowAggregate implements Operator {
   readonly keepsChanges = true;
+  readonly partialStates: Schema;
   readonly #spec: WindowAggregateSpec;
   readonly #inputSchema: Schema;
   readonly #inputs: GroupInputs;
@@ -55,6 +57,7 @@ export class WindowAggregate implements Operator {
   constructor(spec: WindowAggregateSpec, inputSchema: Schema, outputSchema: Schema) {
     assert(spec.window.tag !== 'session', 'sessions have their own operator');
     this.#spec = spec;
+    this.partialStates = partialSchema(spec);
     this.#inputSchema = inputSchema;
     this.#inputs = new GroupInputs(spec.keys, spec.aggregates, inputSchema);
     this.#grid = new WindowGrid(spec.window);
@@ -76,6 +79,38 @@ export class WindowAggregate implements Operator {
     this.#forEachRun(evaluated.batch, (start, from, to) => {
       if (this.#grid.lastEndOf(start) > start) this.#windows.update(start, evaluated, from, to);
     });
+  }
+
+  /** As `onBatch`, over rows that were aggregated by pane and key where they came from. */
+  onPartial(partial: RecordBatch, output: Output): void {
+    this.#catchUp(output);
+    const { words } = partial.columns[0] as Int64Column;
+    for (let from = 0; from < partial.rows;) {
+      const start = timeAt(words, from);
+      let to = from + 1;
+      while (to < partial.rows && timeAt(words, to) === start) to++;
+      const part = sliceBatch(partial, from, to);
+      const end = this.#grid.instantOf(this.#grid.lastEndOf(start));
+      if (end <= this.#watermark) output.late(this.#latePartial(part, start, end));
+      else this.#windows.fold(start, part.columns.slice(PARTIAL_COLUMNS), part.rows);
+      from = to;
+    }
+  }
+
+  /** One problem for each row that went into partial states of a pane all of whose windows have closed. */
+  #latePartial(partial: RecordBatch, start: number, end: number): RowProblem[] {
+    const { keys } = this.#spec;
+    const schema = this.partialStates.slice(PARTIAL_COLUMNS, PARTIAL_COLUMNS + keys.length);
+    const columns = partial.columns.slice(PARTIAL_COLUMNS, PARTIAL_COLUMNS + keys.length);
+    const eventTime = constantTime(this.#grid.instantOf(start), partial.rows);
+    const rows: RecordBatch = { ...partial, columns, eventTime };
+    const problems: RowProblem[] = [];
+    for (let row = 0; row < partial.rows; row++) {
+      const count = rowsOfPartial(sliceBatch(partial, row, row + 1));
+      const problem = lateRow(rows, schema, row, end, this.#watermark);
+      for (let each = 0; each < count; each++) problems.push(problem);
+    }
+    return problems;
   }
 
   /** Takes in a batch that lies in one open pane, as most do; false when it does not. */

@@ -239,8 +239,14 @@ export type FrameMark = { row: number; value: number | 'end' | 'idle' };
 
 /** One frame on a channel between subtasks. */
 export type Frame =
-  /** `marks`: watermarks among the rows, in order. */
-  | { tag: 'data'; rows: number; bytes: Uint8Array; marks: readonly FrameMark[] }
+  /** `marks`: watermarks among the rows, in order. `partial`: the rows are partial states of a combiner. */
+  | {
+      tag: 'data';
+      rows: number;
+      bytes: Uint8Array;
+      marks: readonly FrameMark[];
+      partial?: true;
+    }
   /** Microseconds; 'end' when the sender's input has ended; 'idle' when the sender steps aside. */
   | { tag: 'watermark'; value: number | 'end' | 'idle' }
   | { tag: 'barrier'; epoch: number; attempt: number }

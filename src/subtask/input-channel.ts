@@ -15,7 +15,7 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Delivery, DeliveryAnswer, Frame } from '../protocol/messages.ts';
 
 /** A queued frame: as it came over the wire, or a batch of this very host. */
-export type QueuedFrame = Frame | { tag: 'batch'; batch: RecordBatch };
+export type QueuedFrame = Frame | { tag: 'batch'; batch: RecordBatch; partial?: true };
 
 /** Rough weight of a frame without rows for flow control, in bytes. */
 export const CONTROL_FRAME_BYTES = 64;

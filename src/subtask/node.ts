@@ -9,9 +9,12 @@
  * What a checkpoint restored is told to the next nodes once more: they may not have heard it.
  */
 import type { OperatorCounters } from '../protocol/messages.ts';
+import { must } from '../base/assert.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Schema } from '../batch/types.ts';
 import type { GraphOperator } from '../graph/graph.ts';
 import type { Output, RowProblem, Watermark } from '../operators/operator.ts';
+import { rowsOfPartial } from '../operators/window-combiner.ts';
 import { WatermarkMerge } from './watermark-merge.ts';
 
 /** What a node does with rows: an operator, a source's output side, or a sink. */
@@ -20,6 +23,8 @@ export interface NodeBody {
   onWatermark(watermark: Watermark, output: Output): void;
   onTick(nowMs: number, output: Output): void;
   /** As for operators. */
+  onPartial?(partial: RecordBatch, output: Output): void;
+  readonly partialStates?: Schema | undefined;
   readonly waitsForEnd?: number | undefined;
   onPortEnd?(output: Output): void;
 }
@@ -79,6 +84,17 @@ export class Node implements Output {
       this.counters.filtered +=
         batch.rows - (this.counters.rowsOut + this.counters.errors - before);
     }
+  }
+
+  /** What a combiner made of rows on their way here: they count as the rows they were. */
+  receivePartial(partial: RecordBatch): void {
+    this.counters.rowsIn += rowsOfPartial(partial);
+    this.counters.batchesIn++;
+    this.body.onPartial?.(partial, this);
+  }
+
+  get partialStates(): Schema {
+    return must(this.body.partialStates, 'the schema of partial states');
   }
 
   emit(batch: RecordBatch): void {

@@ -1,5 +1,7 @@
 /** An operator as the body of a node. */
+import { must } from '../base/assert.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import type { Schema } from '../batch/types.ts';
 import type { Operator, Output, Watermark } from '../operators/operator.ts';
 import type { NodeBody } from './node.ts';
 
@@ -12,6 +14,18 @@ export class OperatorBody implements NodeBody {
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {
     this.operator.onBatch(port, batch, output);
+  }
+
+  onPartial(partial: RecordBatch, output: Output): void {
+    must(this.operator.onPartial, 'an operator of partial states').call(
+      this.operator,
+      partial,
+      output,
+    );
+  }
+
+  get partialStates(): Schema | undefined {
+    return this.operator.partialStates;
   }
 
   onWatermark(watermark: Watermark, output: Output): void {

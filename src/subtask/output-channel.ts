@@ -9,6 +9,7 @@
  * Invariants: INV-42 frames have numbers without gaps; one delivery is under way at a time. Failure: none here; what becomes of
  * a delivery that breaks is the shell's and the machine's business.
  */
+import { must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
 import { batchBytes } from '../batch/batch-bytes.ts';
 import { concatBatches } from '../batch/concat.ts';
@@ -20,12 +21,14 @@ import type { Frame, FrameMark } from '../protocol/messages.ts';
 import { CONTROL_FRAME_BYTES } from './input-channel.ts';
 
 type Waiting =
-  | { tag: 'batch'; batch: RecordBatch; bytes: number }
+  | { tag: 'batch'; batch: RecordBatch; bytes: number; partial: boolean }
   | { tag: 'watermark'; value: FrameMark['value'] }
   | (Frame & { tag: 'barrier' | 'end' });
 
 /** What is put into a channel. */
-export type Sent = Exclude<Frame, { tag: 'data' }> | { tag: 'batch'; batch: RecordBatch };
+export type Sent =
+  | Exclude<Frame, { tag: 'data' }>
+  | { tag: 'batch'; batch: RecordBatch; partial?: true };
 
 const weightOf = (waiting: Waiting): number =>
   waiting.tag === 'batch' ? waiting.bytes : CONTROL_FRAME_BYTES;
@@ -34,15 +37,18 @@ export class OutputChannel {
   readonly edge: string;
   readonly to: number;
   readonly #schema: Schema;
+  readonly #partialSchema: Schema | null;
   #queue: Waiting[] = [];
   #bytes = 0;
   #sequence = 0;
   #inFlight = false;
 
-  constructor(edge: string, to: number, schema: Schema) {
+  /** @param partialSchema of the partial states that a combiner gives; null: there is none */
+  constructor(edge: string, to: number, schema: Schema, partialSchema: Schema | null = null) {
     this.edge = edge;
     this.to = to;
     this.#schema = schema;
+    this.#partialSchema = partialSchema;
   }
 
   get full(): boolean {
@@ -56,7 +62,7 @@ export class OutputChannel {
 
   /** Queues rows or what stands between them; returns the bytes of the rows. */
   push(sent: Sent): number {
-    if (sent.tag === 'batch') return this.#pushBatch(sent.batch);
+    if (sent.tag === 'batch') return this.#pushBatch(sent.batch, sent.partial === true);
     const last = this.#queue.at(-1);
     const replaces =
       sent.tag === 'watermark' &&
@@ -70,16 +76,16 @@ export class OutputChannel {
   }
 
   /** Rows of a batch that is too large for one message travel in several frames. */
-  #pushBatch(batch: RecordBatch): number {
+  #pushBatch(batch: RecordBatch, partial: boolean): number {
     const bytes = batchBytes(batch);
     if (bytes <= LIMITS.frameRowBytesMax || batch.rows === 1) {
-      this.#queueUp({ tag: 'batch', batch, bytes });
+      this.#queueUp({ tag: 'batch', batch, bytes, partial });
       return bytes;
     }
     const middle = batch.rows >> 1;
     return (
-      this.#pushBatch(sliceBatch(batch, 0, middle)) +
-      this.#pushBatch(sliceBatch(batch, middle, batch.rows))
+      this.#pushBatch(sliceBatch(batch, 0, middle), partial) +
+      this.#pushBatch(sliceBatch(batch, middle, batch.rows), partial)
     );
   }
 
@@ -115,11 +121,14 @@ export class OutputChannel {
     let marks: FrameMark[] = [];
     let rows = 0;
     let bytes = 0;
+    let partial = false;
     const close = (): void => {
       const [only] = marks;
       if (rows > 0) {
-        const encoded = encodeBatch(this.#schema, concatBatches(batches));
-        frames.push({ tag: 'data', rows, bytes: encoded, marks });
+        const schema = partial ? must(this.#partialSchema, 'partial schema') : this.#schema;
+        const encoded = encodeBatch(schema, concatBatches(batches));
+        const frame = { tag: 'data', rows, bytes: encoded, marks } as const;
+        frames.push(partial ? { ...frame, partial } : frame);
       } else if (only !== undefined) {
         for (const { value } of marks) frames.push({ tag: 'watermark', value });
       }
@@ -131,7 +140,12 @@ export class OutputChannel {
     for (const waiting of queue) {
       switch (waiting.tag) {
         case 'batch':
-          if (rows > 0 && bytes + waiting.bytes > LIMITS.frameRowBytesMax) close();
+          if (
+            rows > 0 &&
+            (waiting.partial !== partial || bytes + waiting.bytes > LIMITS.frameRowBytesMax)
+          )
+            close();
+          partial = waiting.partial;
           batches.push(waiting.batch);
           rows += waiting.batch.rows;
           bytes += waiting.bytes;

@@ -161,7 +161,8 @@ export class StageRuntime {
     const { channel, node } = input;
     switch (frame.tag) {
       case 'batch':
-        node.receive(channel.port, frame.batch);
+        if (frame.partial === true) node.receivePartial(frame.batch);
+        else node.receive(channel.port, frame.batch);
         return false;
       case 'data':
         this.#receiveRows(input, frame);
@@ -181,16 +182,22 @@ export class StageRuntime {
   /** Hands the rows of a frame on in pieces, with each watermark in its place between them. */
   #receiveRows(input: StageInput, frame: Frame & { tag: 'data' }): void {
     const { channel, node } = input;
-    const batch: RecordBatch = decodeBatch(input.schema, frame.bytes);
+    const partial = frame.partial === true;
+    const schema = partial ? node.partialStates : input.schema;
+    const batch: RecordBatch = decodeBatch(schema, frame.bytes);
     node.counters.bytesIn += frame.bytes.byteLength;
+    const receive = (rows: RecordBatch): void => {
+      if (partial) node.receivePartial(rows);
+      else node.receive(channel.port, rows);
+    };
     let from = 0;
     for (const { row, value } of frame.marks) {
-      if (row > from) node.receive(channel.port, sliceBatch(batch, from, row));
+      if (row > from) receive(sliceBatch(batch, from, row));
       from = row;
       this.#mergeWatermark(input, value === 'end' ? Infinity : value);
     }
-    if (from === 0) node.receive(channel.port, batch);
-    else if (from < batch.rows) node.receive(channel.port, sliceBatch(batch, from, batch.rows));
+    if (from === 0) receive(batch);
+    else if (from < batch.rows) receive(sliceBatch(batch, from, batch.rows));
   }
 
   /** A channel has spoken: what its port of the node makes of all its channels goes to the node. */

@@ -20,6 +20,7 @@ import type {
 } from '../graph/graph.ts';
 import { stagesOf } from '../graph/stages.ts';
 import { makeOperator } from '../operators/make-operator.ts';
+import { combinerFor } from '../operators/window-combiner.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
 import { InputChannel } from './input-channel.ts';
 import { Node } from './node.ts';
@@ -307,14 +308,19 @@ function shuffleEdge(
 ): ShuffleEdge {
   const receivers = must(parallelism.get(edge.to), 'parallelism');
   const schema = must(operators.get(edge.from), `operator ${edge.from}`).schema;
+  const combiner =
+    receivers === 1
+      ? null
+      : combinerFor(must(operators.get(edge.to), `operator ${edge.to}`), schema);
   const destinations = Array.from({ length: receivers }, (_, to): Destination => {
-    if (to !== index) return { tag: 'remote', channel: new OutputChannel(edge.id, to, schema) };
+    if (to !== index)
+      return { tag: 'remote', channel: new OutputChannel(edge.id, to, schema, combiner?.schema) };
     const channel = channels.find(
       (candidate) => candidate.edge === edge.id && candidate.from === index,
     );
     return { tag: 'local', channel: must(channel, `local channel of ${edge.id}`) };
   });
-  return new ShuffleEdge(edge, destinations);
+  return new ShuffleEdge(edge, destinations, combiner);
 }
 
 /** Connects the nodes of a stage by its forward edges, and its ends to the shuffle edges. */
