@@ -1,6 +1,7 @@
 /** Jobs of Thalweg alone: what a checkpoint stops, how fast state comes back, what the shuffle costs. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GenerationSpec, OperatorMetrics } from '../src/protocol/messages.ts';
 import type { Compared } from './compare.ts';
 import type { DataSet } from './data.ts';
 import type { Places } from './engines/engines.ts';
@@ -10,7 +11,7 @@ import { JOBS } from './jobs.ts';
 import { readable, summarise } from './product/statistics.ts';
 import type { CheckpointAnswer } from './thalweg/worker.ts';
 import { type BenchWorkerd, startWorkerd } from './thalweg/workerd.ts';
-import { peakRssBytes } from './child.ts';
+import { peakRssBytes, processorNanos } from './child.ts';
 import { type Figure, figureText, type JobRecord } from './table.ts';
 
 export type OwnJob = {
@@ -144,6 +145,14 @@ const state: OwnJob = {
 const SCALED = JOBS.find(({ name }) => name === 'tumble') as Job;
 const HOSTS = [1, 2, 4];
 
+/** Bytes that came over channels from other hosts: sources count what they read. */
+function frameBytes({ graph }: GenerationSpec, metrics: readonly OperatorMetrics[]): number {
+  const sources = graph.operators.filter(({ spec }) => spec.tag === 'source').map(({ id }) => id);
+  return metrics
+    .filter(({ operator }) => !sources.includes(operator))
+    .reduce((sum, { bytesIn }) => sum + bytesIn, 0);
+}
+
 const scaling: OwnJob = {
   name: 'scaling',
   summary: 'tumble on 1, 2 and 4 hosts that share one core',
@@ -151,27 +160,40 @@ const scaling: OwnJob = {
     await withWorkerd(places, async (workerd) => {
       const rows = data.rows.bids;
       const times = HOSTS.map((): number[] => []);
+      const costs = HOSTS.map((): number[] => []);
       const specs = HOSTS.map((hosts) => specOf(SCALED, false, hosts));
+      const sentBytes = HOSTS.map(() => 0);
       let answered = 0;
       for (let run = -1; run < runs; run++) {
         for (const [at, spec] of specs.entries()) {
+          const before = processorNanos(workerd.pid);
           const one = await runOnce(workerd, spec, { twins: false, keep: false });
-          if (run >= 0) times[at]?.push(one.ms);
+          const nanos = processorNanos(workerd.pid) - before;
+          if (run >= 0) {
+            times[at]?.push(one.ms);
+            costs[at]?.push(Number.isNaN(nanos) ? one.ms * 1e6 : nanos);
+          }
+          sentBytes[at] = frameBytes(spec, one.metrics);
           if (answered !== 0 && answered !== one.rows)
             throw new Error(`${one.rows} rows on ${HOSTS[at]} hosts, ${answered} on others`);
           answered = one.rows;
         }
       }
       const medians = times.map((each) => summarise(each).median);
-      const alone = medians[0] as number;
+      const alone = summarise(costs[0] as number[]).median;
       const figures = HOSTS.flatMap((hosts, at): Figure[] => {
         const ms = medians[at] as number;
         const name = `${hosts} host${hosts === 1 ? '' : 's'}`;
         const rate: Figure = { name, value: (rows / ms) * 1000, unit: 'rows/s' };
         if (hosts === 1) return [rate];
         const sent = rows * (1 - 1 / hosts);
-        const cost = ((ms - alone) * 1e6) / sent;
-        return [rate, { name: `${name}: a row that goes to another`, value: cost, unit: 'ns' }];
+        const nanos = summarise(costs[at] as number[]).median - alone;
+        const megabytes = (sentBytes[at] as number) / 1e6;
+        return [
+          rate,
+          { name: `${name}: a row that goes to another`, value: nanos / sent, unit: 'ns' },
+          { name: `${name}: frames`, value: megabytes / (nanos / 1e9), unit: 'MB/s' },
+        ];
       });
       for (const figure of figures) log(`scaling       thalweg     ${figureText(figure)}`);
       const rates = (times[0] as number[]).map((ms) => (rows / ms) * 1000);

@@ -1,6 +1,6 @@
 /**
- * Where the time of a job goes: `node bench/profile.ts JOB [ROWS]` runs it in workerd as `npm run bench` does, and V8's
- * sampling profiler tells the share of each function's own time.
+ * Where the time of a job goes: `node bench/profile.ts JOB [--rows N] [--hosts N] [--twins]` runs it in workerd as
+ * `npm run bench` does, and V8's sampling profiler tells the share of each function's own time.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
@@ -11,6 +11,7 @@ import { dataSet } from './data.ts';
 import { rowsRead } from './engines/engine.ts';
 import { runOnce, specOf } from './engines/thalweg.ts';
 import { JOBS } from './jobs.ts';
+import { parseArgs } from 'node:util';
 import { startWorkerd } from './thalweg/workerd.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -73,17 +74,25 @@ function ownTimes({ nodes, samples = [], timeDeltas = [] }: Profile): Map<string
   return times;
 }
 
-const [name = 'tumble', rowsText = '200000', kind = ''] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  options: {
+    rows: { type: 'string', default: '200000' },
+    hosts: { type: 'string', default: '1' },
+    twins: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
+const name = positionals[0] ?? 'tumble';
 const job = JOBS.find((candidate) => candidate.name === name);
 if (job === undefined) throw new Error(`there is no job ${name}`);
 const work = join(workDir(ROOT), 'bench');
 mkdirSync(work, { recursive: true });
-const data = await dataSet(work, Number(rowsText));
+const data = await dataSet(work, Number(values.rows));
 const out = join(work, `out-profile-${process.pid}`);
 const workerd = await startWorkerd(ROOT, work, data.directory, out, true);
 try {
-  const spec = specOf(job, false);
-  const options = { twins: kind === 'twins', keep: false };
+  const spec = specOf(job, false, Number(values.hosts));
+  const options = { twins: values.twins, keep: false };
   for (let at = 0; at < WARM_UP_RUNS; at++) await runOnce(workerd, spec, options);
   const call = await inspector(workerd.inspectorUrl ?? '');
   await call('Profiler.enable');
