@@ -15,7 +15,6 @@ import type { TimestampFormat } from './format.ts';
 import { TOKEN_BYTES_MAX, TOKENS_MAX } from './json-keys.ts';
 import type { KeyReader } from './json-keys.ts';
 import {
-  BOOLEAN_KIND,
   DECIMAL_KIND,
   FLOAT64_KIND,
   STRUCT_KIND,
@@ -121,7 +120,7 @@ export class JsonScanner implements SlotPacker {
     showsUnknown: boolean,
   ): JsonScanner | null {
     const found = kernel<Exports>('json');
-    const knows = slots.every((slot) => slot.kind < STRUCT_KIND);
+    const knows = slots.every((slot) => kernelKind(slot) < STRUCT_KIND);
     if (found === null || !knows) return null;
     return new JsonScanner(found, slots, keys, timestampFormat, showsUnknown);
   }
@@ -197,13 +196,13 @@ export class JsonScanner implements SlotPacker {
     for (const [index, slot] of this.#slots.entries()) {
       const at = (this.#fields >> 2) + index * FIELD_WORDS;
       words.fill(0, at, at + FIELD_WORDS);
-      words[at + KIND] = slot.kind;
+      words[at + KIND] = kernelKind(slot);
       words[at + MISSING] = slot.nullable && !slot.hasDefault ? 1 : 0;
       if (slot.kind === DECIMAL_KIND) {
         words[at + SCALE] = slot.scale;
         if (slot.precision <= 18) putLong(words, at + LIMIT, 10n ** BigInt(slot.precision));
       }
-      if (slot.kind === TIMESTAMP_KIND && this.#timestampFormat !== null) {
+      if (kernelKind(slot) === TIMESTAMP_KIND && this.#timestampFormat !== null) {
         words[at + SCALE] = this.#timestampFormat === 'unix_nanos' ? 1 : 0;
         words[at + LIMIT] = MICROS[this.#timestampFormat] ?? 0;
       }
@@ -379,9 +378,12 @@ export class JsonScanner implements SlotPacker {
   }
 }
 
+/** How the kernel reads the slot: a moment in micros is a timestamp to it. */
+const kernelKind = ({ kind, type }: Slot): number =>
+  type.tag === 'timestamptz' && type.precision === undefined ? TIMESTAMP_KIND : kind;
+
 function valueBytes(slot: Slot): number {
   if (slot.kind === FLOAT64_KIND) return 8;
-  assert(slot.kind <= TIMESTAMP_KIND && slot.kind >= BOOLEAN_KIND, 'a column of fixed size');
   return WORD_COUNTS[slot.layout] * 4;
 }
 

@@ -8,6 +8,7 @@ import {
   INT64,
   TEXT,
   TIMESTAMP,
+  TIMESTAMPTZ,
   decimalType,
 } from '../../src/batch/types.ts';
 import type { SqlType } from '../../src/batch/types.ts';
@@ -95,7 +96,15 @@ export function hostileCase(prng: Prng): Case {
   };
 }
 
-const STEADY_TYPES: readonly SqlType[] = [INT64, INT32, TEXT, TIMESTAMP, FLOAT64, BOOLEAN];
+const STEADY_TYPES: readonly SqlType[] = [
+  INT64,
+  INT32,
+  TEXT,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  FLOAT64,
+  BOOLEAN,
+];
 
 const literalOf = (type: SqlType): number | string | boolean =>
   type.tag === 'boolean' ? true : type.tag === 'text' ? 'a default text' : 7;
@@ -276,6 +285,7 @@ function valueOf(prng: Prng, type: SqlType): string {
     case 'text':
       return textOf(prng);
     case 'timestamp':
+    case 'timestamptz':
       return prng.chance(0.2) ? wholeOf(prng) : timeOf(prng);
     case 'int32':
     case 'int64':
@@ -460,6 +470,8 @@ const BASES: readonly [SqlType, Partial<FormatSpec>, readonly string[]][] = [
     { timestampFormat: 'unix_millis' },
     ['1700000000123', '-1', '9223372036854776', '1.5'],
   ],
+  [TIMESTAMPTZ, {}, ['"2023-11-14T22:13:20.123456789+02:30"', '"2000-02-29T00:00:00Z"']],
+  [TIMESTAMPTZ, { timestampFormat: 'unix_nanos' }, ['-1700000000000000001', '999']],
   [TIMESTAMP, { timestampFormat: 'unix_nanos' }, ['-1700000000000000001', '999', '-1000']],
 ];
 

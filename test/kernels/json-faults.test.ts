@@ -1,12 +1,13 @@
 /**
- * Faults planted in the sources of the kernel `json`, one at a time: each must make kernel and twin differ on the inputs of
- * test/formats/json-kernel.test.ts. A fault that goes unseen means that a fast path is not tested.
+ * Faults planted in the sources of the kernels `json` and `json-writer`, one at a time: each must make kernel and twin differ
+ * on the inputs of test/formats/json-kernel.test.ts and json-writer-kernel.test.ts. A fault that goes unseen means that a fast path is not tested.
  */
 import { afterAll, expect, test } from 'vitest';
 import { compileKernel } from '../../scripts/kernels.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { compiledKernel, readKernels } from '../../src/cli/kernels.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
+import type { KernelName } from '../../src/kernels/kernels.ts';
 import {
   firstDifference,
   hostileCase,
@@ -14,6 +15,8 @@ import {
   utf8Case,
 } from '../formats/json-differential.ts';
 import type { Case } from '../formats/json-differential.ts';
+
+import { firstWritten } from '../formats/json-writer-differential.ts';
 
 type Fault = { file: string; is: string; becomes: string };
 
@@ -148,6 +151,36 @@ const FAULTS: readonly Fault[] = [
   fault('pack', '(<u32>1 << (count - at)) - 1', '(<u32>1 << (count - at + 1)) - 1'),
   fault('pack', 'if (bits != wanted) all = 0;', ''),
   fault('pack', 'all &= bits;', ''),
+  // Writing.
+  fault('json-writer', 'if (validity != 0 && !bitAt(validity, row)) {', 'if (false) {'),
+  fault(
+    'json-writer',
+    'return writeUnsigned(to + 1, 0 - <u32>value);',
+    'return writeUnsigned(to + 1, <u32>value);',
+  ),
+  fault('json-writer', 'store<u64>(to, 0x65736c6166);', 'store<u64>(to, 0x65736c6167);'),
+  fault('json-writer', '(row & 7)) & 1', '(row & 3)) & 1'),
+  fault('write-text', 'i8x16.splat(31)', 'i8x16.splat(30)'),
+  fault('write-text', '} while (done < length);', '} while (done + 16 < length);'),
+  fault('write-text', 'if (plain < 16 && at < end)', 'if (plain < 15 && at < end)'),
+  fault('write-text', 'end - at);', '16);'),
+  fault('write-text', '98, 116, 110, 0, 102, 114', '98, 116, 110, 118, 102, 114'),
+  fault('write-number', '5243', '5242'),
+  fault(
+    'write-number',
+    'value < 100000000) return writeSmall(to, value)',
+    'value <= 100000000) return writeSmall(to, value)',
+  ),
+  fault('write-number', 'if (upper < 100000000) {', 'if (upper <= 100000000) {'),
+  fault('write-number', 'high = ~high + <u64>(low == 0);', 'high = ~high;'),
+  fault('write-number', 'if (count <= scale) {', 'if (count < scale) {'),
+  fault('write-number', 'scratch + 39', 'scratch + 32'),
+  fault('write-timestamp', 'if (start * MINUTE > value) start--;', ''),
+  fault('write-timestamp', 'value < FIRST || value >= END', 'value < FIRST'),
+  fault('write-timestamp', '>= <u64>MINUTE', '> <u64>MINUTE'),
+  fault('write-timestamp', 'month >= 10 ? 1 : 0', 'month > 10 ? 1 : 0'),
+  fault('write-timestamp', '- dayOfEra / 146096', ''),
+  fault('write-timestamp', 'while (load<u8>(end - 1) == 48) end--;', ''),
 ];
 
 /** By default some of them; KERNEL_ROUNDS asks for all. */
@@ -170,8 +203,21 @@ function differs(each: Case): boolean {
   }
 }
 
+/** The kernel that a source file belongs to. */
+const kernelOf = (file: string): KernelName =>
+  file === 'json-writer' || file.startsWith('write-') ? 'json-writer' : 'json';
+
+function isSeenWritten(): boolean {
+  try {
+    return firstWritten() !== null;
+  } catch {
+    return true;
+  }
+}
+
 /** Whether some input makes the kernel differ from its twin. */
 function isSeen(file: string): boolean {
+  if (kernelOf(file) === 'json-writer') return isSeenWritten();
   if (file === 'utf8' && CASES.utf8.some(differs)) return true;
   if (CASES.near.some(differs)) return true;
   for (let round = 0; round < ROUNDS_MAX; round++)
@@ -183,7 +229,7 @@ test.each(CHOSEN)(
   'a fault in $file is seen: $is → $becomes',
   async ({ file, is, becomes }) => {
     let planted = 0;
-    const wasm = await compileKernel('json', {
+    const wasm = await compileKernel(kernelOf(file), {
       optimizeLevel: 0,
       change: (path, text) => {
         if (!path.endsWith(`/${file}.ts`) || !text.includes(is)) return text;
@@ -192,7 +238,7 @@ test.each(CHOSEN)(
       },
     });
     expect(planted, 'the text is there').toBe(1);
-    useKernels({ ...readKernels(), json: compiledKernel(wasm) });
+    useKernels({ ...readKernels(), [kernelOf(file)]: compiledKernel(wasm) });
     expect(isSeen(file)).toBe(true);
   },
   60_000,
