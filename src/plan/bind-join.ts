@@ -250,9 +250,8 @@ function sameWindowOf(key: Expr, other: Expr, { left, right }: Draft): boolean {
   const one = left.windows[columnOf(key)] ?? null;
   const two = right.windows[columnOf(other)] ?? null;
   if (one === null || two === null || !sameWindow(one, two)) return false;
-  if (key.tag !== other.tag) return false;
-  return (
-    key.tag === 'column' ||
-    (other.tag === 'field' && key.tag === 'field' && key.index === other.index)
-  );
+  if (key.tag === 'column') return other.tag === 'column';
+  if (key.tag !== 'field' || other.tag !== 'field' || key.index !== other.index) return false;
+  // Where windows have one width, one start means one end; and one end is one event time.
+  return key.index === 1 || one.tag === 'tumble' || one.tag === 'hop';
 }

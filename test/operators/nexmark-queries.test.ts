@@ -99,3 +99,28 @@ test('q11, the bids of each session of a bidder, is what DuckDB says', () => {
   expect(digest(rows, ['start', 'till'])).toBe('21664 | 835170010831');
   expect(late).toEqual([]);
 }, 60_000);
+
+test('q4, the mean of the winning prices of each category, is what DuckDB says', () => {
+  const { rows } = runSql(`${tables}
+    SELECT category, sum(final) / count(*) AS a FROM (
+      SELECT max(B.price) AS final, A.category FROM auction A JOIN bid B
+        ON A.id = B.auction AND B.datetime BETWEEN A.datetime AND A.expires
+      GROUP BY A.id, A.category) AS won GROUP BY category;`);
+  expect(digest(rows, [])).toBe('5 | 770726881713');
+}, 60_000);
+
+test('q9, the winning bid of each auction, is what DuckDB says', () => {
+  const { rows } = runSql(`${tables}
+    SELECT id, seller, category, reserve, bidder, price, bdt FROM (
+      SELECT A.id, A.seller, A.category, A.reserve, B.bidder, B.price, B.datetime AS bdt,
+        row_number() OVER (PARTITION BY A.id ORDER BY B.price DESC, B.datetime) AS rn
+      FROM auction A JOIN bid B ON A.id = B.auction AND B.datetime BETWEEN A.datetime AND A.expires) AS ranked
+    WHERE rn = 1;`);
+  expect(digest(rows, ['bdt'])).toBe('60769 | 399154497667');
+}, 60_000);
+
+test('q23, bids with who made them and what they sell, are as many as DuckDB says', () => {
+  const { rows } = runSql(`${tables}
+    SELECT count(*) AS n FROM bid B JOIN person P ON P.id = B.bidder JOIN auction A ON A.seller = B.bidder;`);
+  expect(rows).toEqual([{ n: 1_385_837n }]);
+}, 60_000);

@@ -1,0 +1,79 @@
+/** What users of other engines reported of joins, as they reported it. */
+import { describe, expect, test } from 'vitest';
+import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import { planSql } from '../../src/graph/plan-sql.ts';
+import type { Row } from '../../src/batch/values.ts';
+import { runRows } from './run-graph.ts';
+
+const micros = (text: string): bigint => BigInt(Date.parse(`${text}Z`)) * 1000n;
+const lines = (rows: readonly Row[]): string[] =>
+  rows
+    .map((row) =>
+      JSON.stringify(row, (_, value: unknown) =>
+        typeof value === 'bigint' ? Number(value) : value,
+      ),
+    )
+    .sort();
+
+describe('an interval LEFT JOIN emits each unmatched row once, and only when sure', () => {
+  const SQL = `
+    CREATE TABLE o (id INT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts) WITH (connector = 'http', type = 'source');
+    CREATE TABLE i (oid INT, p TEXT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts) WITH (connector = 'http', type = 'source');
+    SELECT o.id, i.p FROM o LEFT JOIN i ON o.id = i.oid AND i.ts BETWEEN o.ts AND o.ts + interval '10 seconds';`;
+  const o = [
+    { id: 1, ts: micros('2024-01-01T10:00:00') },
+    { id: 2, ts: micros('2024-01-01T10:00:01') },
+    { id: 9, ts: micros('2024-01-01T10:01:00') },
+  ];
+  const i = [
+    { oid: 1, p: 'Foo', ts: micros('2024-01-01T10:00:02') },
+    { oid: 1, p: 'Bar', ts: micros('2024-01-01T10:00:10') },
+    { oid: 2, p: 'Late', ts: micros('2024-01-01T10:00:12') },
+    { oid: 8, p: 'x', ts: micros('2024-01-01T10:01:00') },
+  ];
+  // With two sources open, turn n reads source n modulo 2; what has ended is not asked again.
+  test.each([
+    ['all of o first', [0]],
+    ['all of i first', [1]],
+    ['alternating', [0, 1]],
+  ])('%s', (_, turns) => {
+    const { rows, failed, late } = runRows(SQL, { o, i }, 1, turns);
+    expect([failed, late]).toEqual([[], []]);
+    expect(lines(rows)).toEqual([
+      '{"id":1,"p":"Bar"}',
+      '{"id":1,"p":"Foo"}',
+      '{"id":2,"p":null}',
+      '{"id":9,"p":null}',
+    ]);
+    const { graph } = planSql(SQL, DECLARATIONS, { defaultSink: 'preview' });
+    expect(graph?.operators.every((operator) => !operator.updating)).toBe(true);
+  });
+});
+
+describe('NULL keys', () => {
+  const SOURCES = `
+    CREATE TABLE a (k TEXT, v INT) WITH (connector = 'http', type = 'source');
+    CREATE TABLE b (k TEXT, w INT) WITH (connector = 'http', type = 'source');`;
+  const a = [
+    { k: null, v: 1 },
+    { k: 'x', v: 2 },
+  ];
+  const b = [
+    { k: null, w: 7 },
+    { k: 'x', w: 8 },
+  ];
+  const run = (query: string): string[] => lines(runRows(`${SOURCES}${query};`, { a, b }, 1).rows);
+
+  test('NULL does not meet NULL', () =>
+    expect(run('SELECT v, w FROM a JOIN b ON a.k = b.k')).toEqual(['{"v":2,"w":8}']));
+  test('LEFT JOIN keeps such rows padded', () =>
+    expect(run('SELECT v, w FROM a LEFT JOIN b ON a.k = b.k')).toEqual([
+      '{"v":1,"w":null}',
+      '{"v":2,"w":8}',
+    ]));
+  test('IS NOT DISTINCT FROM lets them meet', () =>
+    expect(run('SELECT v, w FROM a JOIN b ON a.k IS NOT DISTINCT FROM b.k')).toEqual([
+      '{"v":1,"w":7}',
+      '{"v":2,"w":8}',
+    ]));
+});
