@@ -13,6 +13,7 @@ import type { Column } from '../batch/column.ts';
 import type { SqlType, TypeTag } from '../batch/types.ts';
 import { INTEGERS, isIntegerTag, isNested, sameType, typeName } from '../batch/types.ts';
 import type { RowErrors } from './row-errors.ts';
+import { listOfJson, structOfJson } from './casts/from-json.ts';
 import { toBoolean } from './casts/to-boolean.ts';
 import { toBytes } from './casts/to-bytes.ts';
 import { toDecimal } from './casts/to-decimal.ts';
@@ -58,7 +59,8 @@ export function canCast(from: SqlType, to: SqlType): boolean {
   if (from.tag === to.tag || to.tag === 'text') return true;
   if (to.tag === 'json')
     return from.tag === 'text' || from.tag === 'boolean' || isNumber(from.tag) || isNested(from);
-  if (isNested(from) || isNested(to)) return false;
+  if (isNested(to)) return from.tag === 'text' || from.tag === 'json';
+  if (isNested(from)) return false;
   if (from.tag === 'text') return true;
   if (from.tag === 'json') return to.tag === 'boolean' || isNumber(to.tag);
   if (from.tag === 'boolean') return isIntegerTag(to.tag);
@@ -167,9 +169,13 @@ function convert(column: Column, casting: Casting): Column {
     case 'interval':
       return toInterval(column, casting);
     case 'list':
-      return toList(column, type, casting, castColumn);
+      return column.tag === 'text'
+        ? listOfJson(column, type, casting, castColumn)
+        : toList(column, type, casting, castColumn);
     case 'struct':
-      return toStruct(column, type, casting, castColumn);
+      return column.tag === 'text'
+        ? structOfJson(column, type, casting, castColumn)
+        : toStruct(column, type, casting, castColumn);
     default:
       return unreachable(type);
   }

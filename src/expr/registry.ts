@@ -7,7 +7,7 @@
 import { assert, must } from '../base/assert.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { SqlType } from '../batch/types.ts';
-import { SCALAR_TAGS, isNested, sameType, typeName } from '../batch/types.ts';
+import { SCALAR_TAGS, typeName } from '../batch/types.ts';
 import { AGGREGATES, AGGREGATE_ALIASES } from './aggregates/declared.ts';
 import { commonTypeOf, matchPattern } from './coercion.ts';
 import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
@@ -198,7 +198,6 @@ function matchOverload(
     const type = types[index] as SqlType;
     if (pattern === 'any') {
       const target = common as SqlType;
-      if (untyped[index] === true && isNested(target) && !canBeLiteral(target, type)) return null;
       coerced.push(target);
       continue;
     }
@@ -209,10 +208,6 @@ function matchOverload(
   }
   return { coerced, cost };
 }
-
-/** A text literal is no list or struct; a NULL literal, which has the type of text too, is decided by its cast. */
-const canBeLiteral = (target: SqlType, type: SqlType): boolean =>
-  type.tag === 'text' || sameType(target, type);
 
 const patternName = (pattern: ArgumentPattern): string => {
   if (pattern === 'any') return 'any type';

@@ -27,13 +27,14 @@ import {
   UINT64,
   UINT8,
   decimalType,
+  isNested,
   listType,
   typeName,
 } from '../../src/batch/types.ts';
 import type { IntegerTag, SqlType } from '../../src/batch/types.ts';
 import type { Value } from '../../src/batch/values.ts';
 import { canCast } from '../../src/expr/cast.ts';
-import { anyInt64, anyValue } from '../batch/arbitrary.ts';
+import { anyInt64, anyType, anyValue } from '../batch/arbitrary.ts';
 import { call, cast, column, run } from './support.ts';
 
 const SCALARS: readonly SqlType[] = SCALAR_TAGS.map((tag) =>
@@ -105,6 +106,60 @@ describe('text', () => {
       });
       expect(castOf(TEXT, type, [text], true)).toMatchObject({ values: [null], errors: [] });
     }
+  });
+});
+
+describe('lists and structs', () => {
+  const finite = (value: Value): boolean =>
+    typeof value === 'number'
+      ? Number.isFinite(value)
+      : typeof value !== 'object' || value === null || Object.values(value).every(finite);
+
+  it('become JSON and are read from it, as TEXT and as JSON', () => {
+    const cases = anyType.chain((type) =>
+      fc.tuple(fc.constant(type), fc.array(anyValue(type), { maxLength: 8 })),
+    );
+    fc.assert(
+      fc.property(cases, fc.constantFrom(TEXT, JSON_TYPE), ([type, picked], form) => {
+        fc.pre(isNested(type));
+        const values = picked.filter(finite);
+        const written = castOf(type, form, values);
+        expect(written.errors).toEqual([]);
+        const back = castOf(form, type, written.values);
+        expect(back.errors).toEqual([]);
+        expect(back.values).toEqual(values);
+      }),
+      { numRuns: 200, seed: 8 },
+    );
+  });
+
+  it('fail their row where an element does, and lose the element under TRY_CAST', () => {
+    const bytes = listType(UINT8);
+    const texts = ['[1, 255]', '[1, 256]', '{"a":1}', '[1', null];
+    expect(castOf(TEXT, bytes, texts)).toMatchObject({
+      values: [[1, 255], null, null, null, null],
+      errors: [
+        { row: 1, code: 'NUMERIC_OUT_OF_RANGE' },
+        { row: 2, code: 'INVALID_CAST' },
+        { row: 3, code: 'INVALID_CAST' },
+      ],
+    });
+    expect(castOf(TEXT, bytes, texts, true).values).toEqual([
+      [1, 255],
+      [1, null],
+      null,
+      null,
+      null,
+    ]);
+    expect(castOf(listType(INT64), bytes, [[1n, 300n], [2n]])).toMatchObject({
+      values: [null, [2]],
+      errors: [{ row: 0, code: 'NUMERIC_OUT_OF_RANGE' }],
+    });
+    const struct: SqlType = { tag: 'struct', fields: [{ name: 'a', type: DATE, nullable: true }] };
+    expect(castOf(JSON_TYPE, struct, ['{"b":1}', '{"a":"1970-01-02"}']).values).toEqual([
+      { a: null },
+      { a: 1 },
+    ]);
   });
 });
 
