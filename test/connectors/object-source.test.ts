@@ -96,6 +96,22 @@ test('every line is given out once, in order and with its number, however reads 
   );
 });
 
+test('a range begins with the row that the last one cut, and nothing is asked for behind the end', () => {
+  const text = '{"i":1}\n{"i":2}\n{"i":3}\n{"i":4}\n{"i":5}';
+  const offsets: number[] = [];
+  const answer = objectReader(text, 20);
+  const outcome = drain(
+    make('fail'),
+    (request) => {
+      if (request.tag === 'object') offsets.push(request.offset);
+      return answer(request);
+    },
+    still,
+  );
+  expect(offsets).toEqual([0, 16, 32]);
+  expect(rowsGiven(outcome.given, SCHEMA).map((row) => row['i'])).toEqual([1n, 2n, 3n, 4n, 5n]);
+});
+
 test('bad_data says whether a bad row stops the source, is counted, or is kept', () => {
   const text = '{"i":1}\n{"i":"x"}\n{"i":3}\n';
   const failed = drain(make('fail', 1), objectReader(text, 100), still);
