@@ -39,6 +39,8 @@ export class TopN implements Operator {
   #shown = new Float64Array(16);
   /** Of each partition: its last row when it is full and keeps no others. */
   #last = new Int32Array(16).fill(NONE);
+  /** Of each partition: what a row's approximation must not exceed to be among the first. */
+  #bounds = new Float64Array(16).fill(Infinity);
   /** Of each partition: rows that are out. */
   #outCount = new Int32Array(16);
   #isDirty = new Uint8Array(16);
@@ -60,14 +62,7 @@ export class TopN implements Operator {
     this.#makeRoom();
     const approximations = rows.approximate(batch.columns, batch.rows);
     const picked = new Int32Array(batch.rows);
-    let count = 0;
-    for (let row = 0; row < batch.rows; row++) {
-      // A row behind the last of a full partition is none of its first, now or later.
-      const last = this.#last[groups[row] as number] as number;
-      if (last !== NONE && (approximations[row] as number) > (rows.approximations[last] as number))
-        continue;
-      picked[count++] = row;
-    }
+    const count = this.#pick(groups, approximations, picked);
     const slots = rows.stage(batch.columns, picked, count, groups, approximations);
     this.#makeRoom();
     for (let at = 0; at < count; at++) {
@@ -79,6 +74,27 @@ export class TopN implements Operator {
     }
   }
 
+  /** The rows that may be among the first; the others are behind the last of a partition that is full. */
+  #pick(groups: Int32Array, approximations: Float64Array, picked: Int32Array): number {
+    if (this.#keep === 1 && !this.#spec.retracting) this.#foresee(groups, approximations);
+    let count = 0;
+    for (let row = 0; row < groups.length; row++) {
+      const bound = this.#bounds[groups[row] as number] as number;
+      if ((approximations[row] as number) <= bound) picked[count++] = row;
+    }
+    return count;
+  }
+
+  /** Of several rows of a batch only the first can stay: the others need not be stored for it. */
+  #foresee(groups: Int32Array, approximations: Float64Array): void {
+    const bounds = this.#bounds;
+    for (let row = 0; row < groups.length; row++) {
+      const group = groups[row] as number;
+      const near = approximations[row] as number;
+      if (near < (bounds[group] as number)) bounds[group] = near;
+    }
+  }
+
   #makeRoom(): void {
     const { groups, store } = this.#rows;
     if (store.limit > this.#shown.length)
@@ -87,6 +103,7 @@ export class TopN implements Operator {
     const before = this.#last.length;
     const room = grown(before, groups);
     this.#last = wider(Int32Array, this.#last, room).fill(NONE, before);
+    this.#bounds = wider(Float64Array, this.#bounds, room).fill(Infinity, before);
     this.#outCount = wider(Int32Array, this.#outCount, room);
     this.#isDirty = wider(Uint8Array, this.#isDirty, room);
   }
@@ -130,6 +147,7 @@ export class TopN implements Operator {
       }
     }
     this.#last[group] = last;
+    this.#bounds[group] = rows.approximations[last] as number;
   }
 
   #drop(slot: number): void {
@@ -264,6 +282,7 @@ export class TopN implements Operator {
     if (kept !== null) {
       this.#outCount = Int32Array.from(kept, (group) => this.#outCount[group] as number);
       this.#last = Int32Array.from(kept, (group) => this.#last[group] as number);
+      this.#bounds = Float64Array.from(kept, (group) => this.#bounds[group] as number);
       this.#isDirty = new Uint8Array(kept.length);
     }
     return tables;

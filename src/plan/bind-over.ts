@@ -7,7 +7,7 @@
 import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import { FLOAT64, type Field, INT64, type SqlType } from '../batch/types.ts';
-import { isAggregateName } from '../expr/aggregate-registry.ts';
+import { aggregateById, isAggregateName } from '../expr/aggregate-registry.ts';
 import { mapColumns } from '../expr/expr-tools.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { OverCall, OverForm, OverFunction, SortKey } from '../expr/over.ts';
@@ -207,15 +207,20 @@ export class Overs {
       expr,
       order: { descending, nullsFirst },
     }));
-    const keys = written.length > 0 ? written : ordered;
-    const resolution = resolveAggregateCall(call, { args, filter, keys, rowTime: false }, names);
-    if (resolution.tag === 'error') {
-      const { code, message, extras } = resolution;
+    const resolve = (keys: typeof written): ReturnType<typeof resolveAggregateCall> =>
+      resolveAggregateCall(call, { args, filter, keys, rowTime: false }, names);
+    const plain = resolve(written);
+    if (plain.tag === 'error') {
+      const { code, message, extras } = plain;
       this.#diagnostics.error(code, message, call.span, extras);
       return null;
     }
-    return overCall('aggregate', resolution.call.type, resolution.call.label, {
-      aggregate: resolution.call,
+    const { label, fn } = plain.call;
+    const takesOrder = written.length === 0 && aggregateById(fn)?.ordered === true;
+    const resolution = takesOrder ? resolve(ordered) : plain;
+    if (resolution.tag === 'error') return this.#refuse(resolution.message, call.span);
+    return overCall('aggregate', resolution.call.type, label, {
+      aggregate: { ...resolution.call, label },
     });
   }
 

@@ -100,9 +100,43 @@ export class TextStore implements ColumnStore {
     this.length = most;
     if (isEnd && column.validity === null && isRun(rows, count) && isRun(indices, count))
       this.#appendRun(textOf(column), indices[0] as number, rows[0] as number, count);
-    else
-      for (let at = 0; at < count; at++)
-        this.set(indices[at] as number, column, rows[at] as number);
+    else this.#putRuns(indices, textOf(column), rows, count);
+  }
+
+  /** Neighbours lie behind each other in the column and are copied together, wherever they go. */
+  #putRuns(indices: Int32Array, text: TextColumn, rows: Int32Array, count: number): void {
+    const { offsets, bytes } = text;
+    let size = 0;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] as number;
+      size += (offsets[row + 1] as number) - (offsets[row] as number);
+    }
+    if (this.#used + size > this.#arena.length) this.#makeRoom(size);
+    for (let at = 0; at < count;) {
+      let end = at + 1;
+      while (end < count && rows[end] === (rows[end - 1] as number) + 1) end++;
+      const from = offsets[rows[at] as number] as number;
+      const to = offsets[(rows[end - 1] as number) + 1] as number;
+      copyBytes(bytes, from, this.#arena, this.#used, to - from);
+      this.#point(indices, text, rows, at, end);
+      at = end;
+    }
+  }
+
+  /** Lets values `[at, end)` of a `put` lie where their bytes were copied to. */
+  #point(indices: Int32Array, text: TextColumn, rows: Int32Array, at: number, end: number): void {
+    const { offsets, validity } = text;
+    for (let each = at; each < end; each++) {
+      const index = indices[each] as number;
+      const row = rows[each] as number;
+      const size = (offsets[row + 1] as number) - (offsets[row] as number);
+      const present = validity === null || bitAt(validity, row);
+      this.#presence.mark(index, present);
+      this.#garbage += (this.#lengths[index] as number) + (present ? 0 : size);
+      this.#starts[index] = this.#used;
+      this.#lengths[index] = present ? size : 0;
+      this.#used += size;
+    }
   }
 
   /** Neighbouring values behind the last one: their bytes are copied at once. */

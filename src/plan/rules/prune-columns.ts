@@ -64,7 +64,11 @@ function inOrder(sink: SinkPlan, input: Pruned): PlanNode {
 }
 
 /** The given old columns in the given order. */
-function pick({ node, places }: Pruned, wanted: readonly number[], schema: Schema): PlanNode {
+export function pick(
+  { node, places }: Pruned,
+  wanted: readonly number[],
+  schema: Schema,
+): PlanNode {
   const now = wanted.map((index) => must(places.get(index), 'column that is read'));
   if (now.length === node.schema.length && now.every((place, index) => place === index))
     return node;
@@ -168,9 +172,9 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
     }));
   switch (node.tag) {
     case 'over':
-      return pruneOver(node, own, input, move);
+      return pruneOver(node, own, input);
     case 'top-n':
-      return pruneTopN(node, own, input, move);
+      return pruneTopN(node, own, input);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
     case 'newest-by-key': {

@@ -5,11 +5,12 @@
  * another one than without the rule, as the order allows.
  */
 import { must } from '../../base/assert.ts';
+import { mapColumns } from '../../expr/expr-tools.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { columnsOf, callOperands, mapOverCall } from '../expressions.ts';
 import type { OverNode, PlanNode, TopNNode } from '../logical.ts';
 import { makeOver, makeTopN } from '../over-nodes.ts';
-import type { Pruned } from './prune-columns.ts';
+import { pick, type Pruned } from './prune-columns.ts';
 
 /** Calls whose column is read. */
 const keptCalls = (node: OverNode, own: ReadonlySet<number>): number[] =>
@@ -39,13 +40,27 @@ export const topNNeeds = (node: TopNNode, own: ReadonlySet<number>): Iterable<nu
   ...columnsOf([...node.partitionBy, ...node.orderBy.map(({ expr }) => expr)]),
 ];
 
-export function pruneOver(
-  node: OverNode,
-  own: ReadonlySet<number>,
-  input: Pruned,
-  move: (expr: Expr) => Expr,
-): Pruned {
-  if (isIdle(node, own)) return input;
+/** Rows are kept whole, so a shared input is cut to what this node needs of it. */
+function narrowed(
+  given: Pruned,
+  before: PlanNode,
+  needs: Iterable<number>,
+): { input: Pruned; move: (expr: Expr) => Expr } {
+  const wanted = [...new Set(needs)].sort((left, right) => left - right);
+  const places = new Map(wanted.map((column, place) => [column, place]));
+  return {
+    input: { node: pick(given, wanted, before.schema), places },
+    move: (expr) =>
+      mapColumns(expr, (column) => ({
+        ...column,
+        index: must(places.get(column.index), 'column that is read'),
+      })),
+  };
+}
+
+export function pruneOver(node: OverNode, own: ReadonlySet<number>, given: Pruned): Pruned {
+  if (isIdle(node, own)) return given;
+  const { input, move } = narrowed(given, node.input, overNeeds(node, own));
   const kept = keptCalls(node, own);
   const width = node.input.schema.length;
   const over = makeOver(
@@ -63,12 +78,8 @@ export function pruneOver(
   return { node: over, places };
 }
 
-export function pruneTopN(
-  node: TopNNode,
-  own: ReadonlySet<number>,
-  input: Pruned,
-  move: (expr: Expr) => Expr,
-): Pruned {
+export function pruneTopN(node: TopNNode, own: ReadonlySet<number>, given: Pruned): Pruned {
+  const { input, move } = narrowed(given, node.input, topNNeeds(node, own));
   const width = node.input.schema.length;
   const { limit, offset, ties } = node;
   const top = makeTopN(input.node, {
