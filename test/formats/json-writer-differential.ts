@@ -108,7 +108,11 @@ export function writerColumns(): [SqlType, readonly Value[]][] {
       decimalType(38, scale),
       decimals(scale),
     ]),
+    // The sign of 128 bits carries from one half to the other.
+    [decimalType(38, 0), [1n, -1n, 3n, -3n].map((each) => String(each * 2n ** 64n))],
+    // In both orders: a minute is remembered from whatever of it comes first.
     [TIMESTAMP, times()],
+    [TIMESTAMP, times().toReversed()],
     [TIMESTAMP, [0n, FAR - 1n]],
     // Beyond them the kernel declines, and the twin writes the batch.
     [TIMESTAMP, [0n, FAR]],
