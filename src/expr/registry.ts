@@ -14,6 +14,7 @@ import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
 import { ARITHMETIC } from './functions/arithmetic.ts';
 import { DECIMAL_ARITHMETIC } from './functions/arithmetic-decimal.ts';
 import { TYPED_ARITHMETIC } from './functions/arithmetic-typed.ts';
+import { BYTES } from './functions/bytes.ts';
 import { CALENDAR } from './functions/calendar.ts';
 import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
@@ -31,6 +32,7 @@ import { INTERVAL_ARITHMETIC } from './functions/interval-arithmetic.ts';
 import { INTERVAL_SCALING } from './functions/interval-scale.ts';
 import { TEXT_MORE } from './functions/text-more.ts';
 import { TEXT_FUNCTIONS } from './functions/text.ts';
+import { TIME_TEXT } from './functions/time-text.ts';
 import { TIME } from './functions/time.ts';
 import { ZONES } from './functions/zones.ts';
 import { nearestNames } from './spelling.ts';
@@ -55,9 +57,11 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...TEXT_BUILDING,
   ...TEXT_SEARCH,
   ...TEXT_MORE,
+  ...BYTES,
   ...TIME,
   ...CALENDAR,
   ...ZONES,
+  ...TIME_TEXT,
 ];
 
 /** Other names of the same function. */

@@ -31,9 +31,9 @@ import {
 const DAY = 86_400_000_000;
 
 /** The last split moment; kernels read it right after `split`. */
-const moment = { days: 0, micros: 0 };
+export const moment = { days: 0, micros: 0 };
 
-function split(words: Int32Array, index: number): void {
+export function split(words: Int32Array, index: number): void {
   const value = int64AsNumber(words, index);
   if (isSafe(value)) {
     moment.days = Math.floor(value / DAY);
@@ -54,7 +54,7 @@ function split(words: Int32Array, index: number): void {
 }
 
 /** Writes a moment; false when it does not fit. */
-function join(words: Int32Array, index: number, days: number, micros: number): boolean {
+export function join(words: Int32Array, index: number, days: number, micros: number): boolean {
   const value = days * DAY + micros;
   if (isSafe(value)) {
     writeSafeInt64(words, index, value);

@@ -5,6 +5,7 @@
 import type { Column } from '../../batch/column.ts';
 import type { ScalarFunction } from '../function-types.ts';
 import { codePointCount, findBytes, sequenceBytes, skipCodePoints } from '../text-sink.ts';
+import type { TextSink } from '../text-sink.ts';
 import type { EachRow, Slice } from './text-rows.ts';
 import { SPACE, numberAt, perRow, sliceAt, textFunction } from './text-rows.ts';
 
@@ -98,6 +99,26 @@ function delimitersOf({ bytes, from, to }: Slice, delimiter: Slice): number[] {
   }
 }
 
+/** Stops at the end of the field, and remembers no other one. */
+function fieldFromStart(
+  { bytes, from, to }: Slice,
+  delimiter: Slice,
+  wanted: number,
+  sink: TextSink,
+): void {
+  const size = delimiter.to - delimiter.from;
+  let start = from;
+  for (let field = 1; ; field++) {
+    const end = findBytes(bytes, start, to, delimiter.bytes, delimiter.from, delimiter.to);
+    if (field === wanted) {
+      sink.append(bytes, start, end < 0 ? to : end);
+      return;
+    }
+    if (end < 0) return;
+    start = end + size;
+  }
+}
+
 const splitPart: EachRow = (args, row, sink, outcome) => {
   const slice = sliceAt(args[0] as Column, row);
   const delimiter = sliceAt(args[1] as Column, row);
@@ -108,6 +129,10 @@ const splitPart: EachRow = (args, row, sink, outcome) => {
       'NUMERIC_OUT_OF_RANGE',
       () => 'split_part counts its fields from 1, or from -1 at the end',
     );
+    return;
+  }
+  if (wanted > 0 && delimiter.to > delimiter.from) {
+    fieldFromStart(slice, delimiter, wanted, sink);
     return;
   }
   const ends = delimitersOf(slice, delimiter);
