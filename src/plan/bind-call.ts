@@ -5,6 +5,7 @@ import { isAggregateName } from '../expr/aggregate-registry.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
+import { bindForm } from './bind-forms.ts';
 import { resolveCall } from './functions.ts';
 import { isOverFunction } from './over-functions.ts';
 
@@ -27,6 +28,8 @@ export function bindCall(
   if (isAggregateName(name)) return bindAggregated(call, context);
   if (refuseModifiers(call, context)) return POISON;
   if (name === 'row_time') return bindRowTime(call, context);
+  const form = bindForm(call, context, binder);
+  if (form !== null) return form;
   const args = call.args.map((arg) => binder.bind(arg.value));
   if (args.includes(POISON)) return POISON;
   const resolution = resolveCall(name, args);

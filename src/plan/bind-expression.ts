@@ -31,6 +31,7 @@ import type {
   UnaryExpression,
 } from '../sql/ast-expression.ts';
 import { bindCall } from './bind-call.ts';
+import { bindClockName } from './bind-forms.ts';
 import { bindType } from './bind-type.ts';
 import { type ExpressionContext, type OtherExpression, POISON } from './expression-context.ts';
 import { castTo, resolveCall, sharedType } from './functions.ts';
@@ -202,6 +203,14 @@ export class ExpressionBinder {
     const outside = resolution.tag === 'unknown' ? this.#outside(path) : null;
     if (outside !== null) return outside;
     if (resolution.tag === 'unknown' && this.#context.open) return POISON;
+    const clock =
+      resolution.tag === 'unknown' &&
+      first !== undefined &&
+      path.parts.length === 1 &&
+      !first.quoted
+        ? bindClockName(first.name, path, this.#context)
+        : null;
+    if (clock !== null) return clock;
     reportUnresolved(path, resolution, scope, aliases.keys(), diagnostics);
     return POISON;
   }

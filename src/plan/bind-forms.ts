@@ -57,7 +57,11 @@ export function bindClockName(
   return isClock(name) && name !== 'now' && name !== 'today' ? clock(name, place, context) : null;
 }
 
-function clock(name: string, place: { span: CallExpression['span'] }, context: ExpressionContext): Expr {
+function clock(
+  name: string,
+  place: { span: CallExpression['span'] },
+  context: ExpressionContext,
+): Expr {
   if (!context.rowTime)
     return refuse(
       context,
@@ -84,7 +88,9 @@ function refuse(
 
 type Form = (args: readonly Expr[], call: CallExpression, context: ExpressionContext) => Expr;
 
-const FORMS: Readonly<Record<string, { count: (given: number) => boolean; takes: string; bind: Form }>> = {
+const FORMS: Readonly<
+  Record<string, { count: (given: number) => boolean; takes: string; bind: Form }>
+> = {
   iff: { count: (given) => given === 3, takes: 'a condition and two values', bind: choose },
   if: { count: (given) => given === 3, takes: 'a condition and two values', bind: choose },
   nvl2: {
@@ -97,14 +103,42 @@ const FORMS: Readonly<Record<string, { count: (given: number) => boolean; takes:
   },
   zeroifnull: { count: (given) => given === 1, takes: 'a number', bind: withZero('coalesce') },
   nullifzero: { count: (given) => given === 1, takes: 'a number', bind: withZero('nullif') },
-  typeof: { count: (given) => given === 1, takes: 'a value', bind: ([arg]) => textLiteral(typeName((arg as Expr).type)) },
-  pg_typeof: { count: (given) => given === 1, takes: 'a value', bind: ([arg]) => textLiteral(typeName((arg as Expr).type).toLowerCase()) },
-  arrow_typeof: { count: (given) => given === 1, takes: 'a value', bind: ([arg]) => textLiteral(arrowName((arg as Expr).type)) },
-  arrow_cast: { count: (given) => given === 2, takes: 'a value and the name of an Arrow type', bind: arrowCast },
+  typeof: {
+    count: (given) => given === 1,
+    takes: 'a value',
+    bind: ([arg]) => textLiteral(typeName((arg as Expr).type)),
+  },
+  pg_typeof: {
+    count: (given) => given === 1,
+    takes: 'a value',
+    bind: ([arg]) => textLiteral(typeName((arg as Expr).type).toLowerCase()),
+  },
+  arrow_typeof: {
+    count: (given) => given === 1,
+    takes: 'a value',
+    bind: ([arg]) => textLiteral(arrowName((arg as Expr).type)),
+  },
+  arrow_cast: {
+    count: (given) => given === 2,
+    takes: 'a value and the name of an Arrow type',
+    bind: arrowCast,
+  },
   version: { count: (given) => given === 0, takes: 'nothing', bind: () => textLiteral('Thalweg') },
-  named_struct: { count: (given) => given > 0 && given % 2 === 0, takes: 'names and values in turn', bind: namedStruct },
-  struct_pack: { count: (given) => given > 0 && given % 2 === 0, takes: 'names and values in turn', bind: namedStruct },
-  get_field: { count: (given) => given === 2, takes: 'a struct and the name of a field', bind: getField },
+  named_struct: {
+    count: (given) => given > 0 && given % 2 === 0,
+    takes: 'names and values in turn',
+    bind: namedStruct,
+  },
+  struct_pack: {
+    count: (given) => given > 0 && given % 2 === 0,
+    takes: 'names and values in turn',
+    bind: namedStruct,
+  },
+  get_field: {
+    count: (given) => given === 2,
+    takes: 'a struct and the name of a field',
+    bind: getField,
+  },
 };
 
 /** The expression a call is another form of; null: the call is none of these. */
@@ -115,7 +149,10 @@ export function bindForm(
 ): Expr | null {
   const { name } = call.name;
   if (isClock(name)) return clock(name, call, context);
-  if ((name === 'uuid' || name === 'random' || name === 'gen_random_uuid') && call.args.length === 0)
+  if (
+    (name === 'uuid' || name === 'random' || name === 'gen_random_uuid') &&
+    call.args.length === 0
+  )
     return refuse(
       context,
       'UNSUPPORTED',
@@ -126,7 +163,13 @@ export function bindForm(
   const form = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined;
   if (form === undefined) return null;
   if (!form.count(call.args.length))
-    return refuse(context, 'TYPE_ERROR', `${name}() takes ${form.takes}`, call, 'see the list of functions');
+    return refuse(
+      context,
+      'TYPE_ERROR',
+      `${name}() takes ${form.takes}`,
+      call,
+      'see the list of functions',
+    );
   const args = call.args.map((arg) => binder.bind(arg.value));
   return args.includes(POISON) ? POISON : form.bind(args, call, context);
 }
@@ -136,12 +179,30 @@ function choose(args: readonly Expr[], call: CallExpression, context: Expression
   const type = sharedType([then, otherwise]);
   const name = call.name.name;
   if (when.type.tag !== 'boolean')
-    return refuse(context, 'TYPE_ERROR', `${name}() needs a condition, and this is ${typeName(when.type)}`, call, 'compare it with something');
+    return refuse(
+      context,
+      'TYPE_ERROR',
+      `${name}() needs a condition, and this is ${typeName(when.type)}`,
+      call,
+      'compare it with something',
+    );
   if (type === null)
-    return refuse(context, 'TYPE_ERROR', `the results of ${name}() have no common type: ${typeName(then.type)} and ${typeName(otherwise.type)}`, call, 'cast them to one type');
+    return refuse(
+      context,
+      'TYPE_ERROR',
+      `the results of ${name}() have no common type: ${typeName(then.type)} and ${typeName(otherwise.type)}`,
+      call,
+      'cast them to one type',
+    );
   const [first, second] = [then, otherwise].map((value) => castTo(value, type, false));
   if (first?.tag !== 'expr' || second?.tag !== 'expr')
-    return refuse(context, 'TYPE_ERROR', `the results of ${name}() have no common type`, call, 'cast them to one type');
+    return refuse(
+      context,
+      'TYPE_ERROR',
+      `the results of ${name}() have no common type`,
+      call,
+      'cast them to one type',
+    );
   return { tag: 'case', branches: [{ when, then: first.expr }], otherwise: second.expr, type };
 }
 
@@ -153,14 +214,24 @@ function withZero(name: string): Form {
   };
 }
 
-function namedStruct(args: readonly Expr[], call: CallExpression, context: ExpressionContext): Expr {
+function namedStruct(
+  args: readonly Expr[],
+  call: CallExpression,
+  context: ExpressionContext,
+): Expr {
   const fields: Field[] = [];
   const values: Expr[] = [];
   for (let at = 0; at < args.length; at += 2) {
     const name = args[at] as Expr;
     const value = args[at + 1] as Expr;
     if (name.tag !== 'literal' || typeof name.value !== 'string')
-      return refuse(context, 'TYPE_ERROR', 'the name of a field is a constant text', call, "write named_struct('a', 1, 'b', 2)");
+      return refuse(
+        context,
+        'TYPE_ERROR',
+        'the name of a field is a constant text',
+        call,
+        "write named_struct('a', 1, 'b', 2)",
+      );
     fields.push({ name: name.value, type: value.type, nullable: true });
     values.push(value);
   }
@@ -170,7 +241,13 @@ function namedStruct(args: readonly Expr[], call: CallExpression, context: Expre
 function getField(args: readonly Expr[], call: CallExpression, context: ExpressionContext): Expr {
   const [base, name] = args as readonly [Expr, Expr];
   if (name.tag !== 'literal' || typeof name.value !== 'string')
-    return refuse(context, 'TYPE_ERROR', 'the name of a field is a constant text', call, "write get_field(s, 'a')");
+    return refuse(
+      context,
+      'TYPE_ERROR',
+      'the name of a field is a constant text',
+      call,
+      "write get_field(s, 'a')",
+    );
   const { value } = name;
   const part = { name: value, quoted: true, text: value, span: call.span };
   return readPath(base, [part], context.diagnostics) ?? POISON;
@@ -210,8 +287,19 @@ function arrowCast(args: readonly Expr[], call: CallExpression, context: Express
     decimal === null
       ? ARROW.find(([known]) => known === wanted)?.[1]
       : { tag: 'decimal', precision: Number(decimal[1]), scale: Number(decimal[2]) };
-  if (type === undefined || (type.tag === 'decimal' && (type.precision > 38 || type.scale > type.precision)))
-    return refuse(context, 'UNKNOWN_TYPE', `there is no Arrow type '${wanted}' here`, call, `there are ${ARROW.map(([known]) => known).join(', ')} and Decimal128(p, s)`);
+  if (
+    type === undefined ||
+    (type.tag === 'decimal' && (type.precision > 38 || type.scale > type.precision))
+  )
+    return refuse(
+      context,
+      'UNKNOWN_TYPE',
+      `there is no Arrow type '${wanted}' here`,
+      call,
+      `there are ${ARROW.map(([known]) => known).join(', ')} and Decimal128(p, s)`,
+    );
   const cast = castTo(value, type, false);
-  return cast.tag === 'expr' ? cast.expr : refuse(context, 'TYPE_ERROR', cast.message, call, cast.hint);
+  return cast.tag === 'expr'
+    ? cast.expr
+    : refuse(context, 'TYPE_ERROR', cast.message, call, cast.hint);
 }
