@@ -67,10 +67,7 @@ describe('forms', () => {
       'UNSUPPORTED random() would give another value when rows are read again after a failure',
     ],
     ['iff(1, 2, 3)', 'TYPE_ERROR iff() needs a condition, and this is INT'],
-    [
-      "iff(true, 2, channel)",
-      'TYPE_ERROR the results of iff() have no common type: INT and TEXT',
-    ],
+    ['iff(true, 2, channel)', 'TYPE_ERROR the results of iff() have no common type: INT and TEXT'],
     ['nvl2(1)', 'TYPE_ERROR nvl2() takes three values'],
     ["arrow_cast(1, 'Int65')", "UNKNOWN_TYPE there is no Arrow type 'Int65' here"],
     [
