@@ -30,6 +30,8 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   int64: 'BIGINT',
   float64: 'DOUBLE',
   'as-text': 'any',
+  'same-list': 'ARRAY',
+  list: 'ARRAY',
   any: 'any',
 };
 

@@ -9,9 +9,10 @@ import type { RowErrors } from './row-errors.ts';
 
 /**
  * What an argument must be, after implicit conversion. All 'any' arguments of one call are converted
- * to their common type; 'as-text' takes any scalar and receives its text.
+ * to their common type; 'as-text' takes any scalar and receives its text. All 'same-list' arguments are lists of one
+ * element type, and so all 'element' arguments are of that type.
  */
-export type ArgumentPattern = SqlType['tag'] | 'any' | 'as-text';
+export type ArgumentPattern = SqlType['tag'] | 'any' | 'as-text' | 'same-list' | 'element';
 
 /**
  * Computes a whole column.
@@ -40,8 +41,8 @@ export type ScalarFunction = {
   anyOf?: readonly SqlType['tag'][];
   /** Any number of further arguments of this pattern. */
   rest?: ArgumentPattern;
-  /** The result type of coerced argument types. */
-  result: (args: readonly SqlType[]) => SqlType;
+  /** The result type of coerced argument types; null: they do not fit after all. */
+  result: (args: readonly SqlType[]) => SqlType | null;
   /** strict: NULL in, NULL out. */
   nullRule: 'strict' | 'custom';
   /** Whether a row may fail; such a call is only evaluated on rows that need it. */

@@ -7,7 +7,7 @@
 import { assert, must } from '../base/assert.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { SqlType } from '../batch/types.ts';
-import { SCALAR_TAGS, typeName } from '../batch/types.ts';
+import { SCALAR_TAGS, listType, typeName } from '../batch/types.ts';
 import { AGGREGATES, AGGREGATE_ALIASES } from './aggregates/declared.ts';
 import { commonTypeOf, matchPattern } from './coercion.ts';
 import type { ArgumentPattern, ScalarFunction } from './function-types.ts';
@@ -20,9 +20,12 @@ import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
 import { LISTS } from './functions/lists.ts';
 import { LIKES } from './functions/like.ts';
+import { LIST_BUILDING } from './functions/list-building.ts';
+import { LIST_READING } from './functions/list-reading.ts';
 import { MATH_FLOAT } from './functions/math-float.ts';
 import { MATH_WHOLE } from './functions/math-whole.ts';
 import { MATH } from './functions/math.ts';
+import { REGEX_LISTS } from './functions/regex-lists.ts';
 import { REGEX } from './functions/regex.ts';
 import { TEXT_BUILDING } from './functions/text-building.ts';
 import { TEXT_CASE } from './functions/text-case.ts';
@@ -49,6 +52,7 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...LIKES,
   ...LISTS,
   ...REGEX,
+  ...REGEX_LISTS,
   ...MATH,
   ...MATH_FLOAT,
   ...MATH_WHOLE,
@@ -58,14 +62,52 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...TEXT_SEARCH,
   ...TEXT_MORE,
   ...BYTES,
+  ...LIST_BUILDING,
+  ...LIST_READING,
   ...TIME,
   ...CALENDAR,
   ...ZONES,
   ...TIME_TEXT,
 ];
 
+/** Functions on lists are called list_… as well. */
+const LIST_ALIASES: Readonly<Record<string, string>> = Object.fromEntries(
+  SCALAR_FUNCTIONS.filter(({ name }) => name.startsWith('array_')).map(({ name }) => [
+    name.replace('array_', 'list_'),
+    name,
+  ]),
+);
+
 /** Other names of the same function. */
 const ALIASES: Readonly<Record<string, string>> = {
+  ...LIST_ALIASES,
+  array_contains: 'array_has',
+  list_contains: 'array_has',
+  array_indexof: 'array_position',
+  list_indexof: 'array_position',
+  array_cat: 'array_concat',
+  list_cat: 'array_concat',
+  array_push_back: 'array_append',
+  list_push_back: 'array_append',
+  array_push_front: 'array_prepend',
+  list_push_front: 'array_prepend',
+  arrays_overlap: 'array_has_any',
+  array_empty: 'empty',
+  list_empty: 'empty',
+  list_extract: 'array_element',
+  array_extract: 'array_element',
+  element_at: 'array_element',
+  make_list: 'make_array',
+  list_value: 'make_array',
+  array_join: 'array_to_string',
+  list_join: 'array_to_string',
+  list_to_string: 'array_to_string',
+  string_to_list: 'string_to_array',
+  string_split: 'string_to_array',
+  str_split: 'string_to_array',
+  split: 'string_to_array',
+  regexp_split: 'regexp_split_to_array',
+  string_split_regex: 'regexp_split_to_array',
   '!=': '<>',
   datetrunc: 'date_trunc',
   datepart: 'date_part',
@@ -162,8 +204,10 @@ export function resolveFunction(
   for (const fn of overloads) {
     const match = matchOverload(fn, types, untyped);
     if (match === null || match.cost >= bestCost) continue;
+    const type = fn.result(match.coerced);
+    if (type === null) continue;
     bestCost = match.cost;
-    best = { fn: fn.id, coerced: match.coerced, type: fn.result(match.coerced) };
+    best = { fn: fn.id, coerced: match.coerced, type };
   }
   return best ?? typeError(name, overloads, types);
 }
@@ -195,11 +239,17 @@ function matchOverload(
     const allowed = fn.anyOf ?? SCALAR_TAGS;
     if (common === null || !allowed.includes(common.tag)) return null;
   }
+  const element = elementType(patterns, types, untyped);
   let cost = 0;
   const coerced: SqlType[] = [];
   for (let index = 0; index < patterns.length; index++) {
     const pattern = patterns[index] as ArgumentPattern;
     const type = types[index] as SqlType;
+    if (pattern === 'element' || pattern === 'same-list') {
+      if (element === null) return null;
+      coerced.push(pattern === 'element' ? element : listType(element));
+      continue;
+    }
     if (pattern === 'any') {
       const target = common as SqlType;
       coerced.push(target);
@@ -213,11 +263,34 @@ function matchOverload(
   return { coerced, cost };
 }
 
+/** The type of the elements of all 'same-list' arguments and of all 'element' arguments; null: there is none. */
+function elementType(
+  patterns: readonly ArgumentPattern[],
+  types: readonly SqlType[],
+  untyped: readonly boolean[],
+): SqlType | null {
+  const elements: SqlType[] = [];
+  const literals: boolean[] = [];
+  for (const [index, pattern] of patterns.entries()) {
+    const type = types[index] as SqlType;
+    if (pattern === 'same-list') {
+      if (type.tag !== 'list') return null;
+      elements.push(type.element);
+      literals.push(false);
+    } else if (pattern === 'element') {
+      elements.push(type);
+      literals.push(untyped[index] === true);
+    }
+  }
+  return commonTypeOf(elements, literals);
+}
+
 const patternName = (pattern: ArgumentPattern): string => {
   if (pattern === 'any') return 'any type';
   if (pattern === 'as-text') return 'TEXT';
   if (pattern === 'decimal') return 'DECIMAL';
-  if (pattern === 'list') return 'ARRAY';
+  if (pattern === 'list' || pattern === 'same-list') return 'ARRAY';
+  if (pattern === 'element') return 'element';
   return pattern === 'struct' ? 'STRUCT' : typeName({ tag: pattern } as SqlType);
 };
 

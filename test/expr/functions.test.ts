@@ -39,7 +39,8 @@ function typed(
   value: LiteralValue,
 ): { type: SqlType; value: LiteralValue } {
   if (pattern === 'decimal') return unscaled(String(value));
-  if (pattern === 'list') return { type: listType(INT32), value };
+  if (pattern === 'list' || pattern === 'same-list') return { type: listType(INT32), value };
+  if (pattern === 'element') return { type: INT32, value };
   if (pattern === 'as-text') return { type: TEXT, value };
   if (pattern !== 'any') return { type: { tag: pattern } as SqlType, value };
   return {
@@ -48,15 +49,24 @@ function typed(
   };
 }
 
+/** Their arguments have types that an example does not tell; `lists.test.ts` runs them. */
+const WITHOUT: ReadonlySet<string> = new Set([
+  'flatten',
+  'map-keys',
+  'map-values',
+  'map-entries',
+  'map-extract',
+]);
+
 describe('the example of', () => {
   it.each(SCALAR_FUNCTIONS.map((fn) => [fn.id, fn] as const))('%s is right', (_, fn) => {
-    expect(fn.examples.length).toBeGreaterThan(0);
+    expect(fn.examples.length > 0 || WITHOUT.has(fn.id)).toBe(true);
     for (const { args, gives } of fn.examples) {
       const inputs = args.map((value, index) => typed(fn.args[index] ?? fn.rest ?? 'any', value));
       const types = inputs.map(({ type }) => type);
       const resolved = resolveFunction(fn.name, types);
       expect(resolved).toMatchObject({ coerced: types });
-      const type = fn.result(types);
+      const type = fn.result(types) as SqlType;
       const wanted =
         type.tag === 'decimal' && gives !== null
           ? rescale(unscaled(String(gives)), type.scale)

@@ -214,7 +214,7 @@ function replaceIn(
 }
 
 /** Why a constant pattern is none. */
-const checkPattern =
+export const checkPattern =
   (flagsAt: number): NonNullable<ScalarFunction['check']> =>
   (values) => {
     const [pattern, flags] = [values[1], values[flagsAt]];
