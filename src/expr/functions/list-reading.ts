@@ -16,7 +16,7 @@ import { castColumn } from '../cast.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
 import { RowErrors } from '../row-errors.ts';
-import { TextSink, encodeText, findBytes, sequenceBytes } from '../text-sink.ts';
+import { TextSink, findBytes, sequenceBytes } from '../text-sink.ts';
 import {
   Outcome,
   combineValidity,
