@@ -31,6 +31,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   float64: 'DOUBLE',
   'as-text': 'any',
   'same-list': 'ARRAY',
+  each: 'any',
   list: 'ARRAY',
   any: 'any',
 };

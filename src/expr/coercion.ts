@@ -131,7 +131,7 @@ const CONVERSIONS: Readonly<Partial<Record<TypeTag, Readonly<Partial<Record<Type
 
 /** How an argument becomes what a (not 'any') pattern asks for, or null; cost 0 is an exact match. */
 export function matchPattern(
-  pattern: Exclude<ArgumentPattern, 'any' | 'element' | 'same-list'>,
+  pattern: Exclude<ArgumentPattern, 'any' | 'each' | 'element' | 'same-list'>,
   type: SqlType,
   untyped: boolean,
 ): Match | null {

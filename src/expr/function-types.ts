@@ -10,9 +10,9 @@ import type { RowErrors } from './row-errors.ts';
 /**
  * What an argument must be, after implicit conversion. All 'any' arguments of one call are converted
  * to their common type; 'as-text' takes any scalar and receives its text. All 'same-list' arguments are lists of one
- * element type, and so all 'element' arguments are of that type.
+ * element type, and so all 'element' arguments are of that type. 'each' takes a value of any type as it is.
  */
-export type ArgumentPattern = SqlType['tag'] | 'any' | 'as-text' | 'same-list' | 'element';
+export type ArgumentPattern = SqlType['tag'] | 'any' | 'as-text' | 'same-list' | 'element' | 'each';
 
 /**
  * Computes a whole column.

@@ -19,6 +19,8 @@ import { CALENDAR } from './functions/calendar.ts';
 import { COMPARISONS } from './functions/comparison.ts';
 import { CONDITIONALS } from './functions/conditional.ts';
 import { LISTS } from './functions/lists.ts';
+import { JSON_FUNCTIONS } from './functions/json.ts';
+import { JSON_MAKING } from './functions/json-making.ts';
 import { LIKES } from './functions/like.ts';
 import { LIST_BUILDING } from './functions/list-building.ts';
 import { LIST_READING } from './functions/list-reading.ts';
@@ -62,6 +64,8 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...TEXT_SEARCH,
   ...TEXT_MORE,
   ...BYTES,
+  ...JSON_FUNCTIONS,
+  ...JSON_MAKING,
   ...LIST_BUILDING,
   ...LIST_READING,
   ...TIME,
@@ -130,6 +134,14 @@ const ALIASES: Readonly<Record<string, string>> = {
   prefix: 'starts_with',
   suffix: 'ends_with',
   regexp_matches: 'regexp_like',
+  json_valid: 'is_valid_json',
+  json_extract_path: 'json_get',
+  json_extract_path_text: 'json_as_text',
+  json_type: 'json_typeof',
+  json_keys: 'json_object_keys',
+  json_object: 'json_build_object',
+  json_array: 'json_build_array',
+  to_jsonb: 'to_json',
   ifnull: 'coalesce',
   nvl: 'coalesce',
 };
@@ -250,6 +262,10 @@ function matchOverload(
       coerced.push(pattern === 'element' ? element : listType(element));
       continue;
     }
+    if (pattern === 'each') {
+      coerced.push(type);
+      continue;
+    }
     if (pattern === 'any') {
       const target = common as SqlType;
       coerced.push(target);
@@ -286,7 +302,7 @@ function elementType(
 }
 
 const patternName = (pattern: ArgumentPattern): string => {
-  if (pattern === 'any') return 'any type';
+  if (pattern === 'any' || pattern === 'each') return 'any type';
   if (pattern === 'as-text') return 'TEXT';
   if (pattern === 'decimal') return 'DECIMAL';
   if (pattern === 'list' || pattern === 'same-list') return 'ARRAY';

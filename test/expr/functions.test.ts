@@ -42,7 +42,7 @@ function typed(
   if (pattern === 'list' || pattern === 'same-list') return { type: listType(INT32), value };
   if (pattern === 'element') return { type: INT32, value };
   if (pattern === 'as-text') return { type: TEXT, value };
-  if (pattern !== 'any') return { type: { tag: pattern } as SqlType, value };
+  if (pattern !== 'any' && pattern !== 'each') return { type: { tag: pattern } as SqlType, value };
   return {
     type: typeof value === 'boolean' ? BOOLEAN : typeof value === 'number' ? INT32 : TEXT,
     value,
