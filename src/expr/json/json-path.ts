@@ -14,7 +14,7 @@ type Segment = { deep: boolean; selectors: readonly Selector[] };
 export type JsonPath = readonly Segment[];
 
 const STEP =
-  /^(\.\.|\.)?(?:([^\W\d][\w-]*|[^\x00-\x7f][^.[\s]*)|(\*)|\[((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\]'"])*)\])/;
+  /^(\.\.|\.)?(?:([^\W\d][\w-]*|[^ -~\s][^.[\s]*)|(\*)|\[((?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\]'"])*)\])/;
 
 function selectorOf(text: string): Selector | null {
   const trimmed = text.trim();
