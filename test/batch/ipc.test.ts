@@ -3,9 +3,25 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeBatch, encodeBatch } from '../../src/batch/ipc.ts';
 import { sliceBatch } from '../../src/batch/take.ts';
-import { INT32, INT64, TEXT, TIMESTAMP, decimalType } from '../../src/batch/types.ts';
-import type { Schema } from '../../src/batch/types.ts';
+import {
+  BYTEA,
+  DATE,
+  INT32,
+  INT64,
+  INT8,
+  JSON_TYPE,
+  TEXT,
+  TIME,
+  TIMESTAMP,
+  TIMESTAMPTZ,
+  TIMESTAMP_NS,
+  UINT64,
+  decimalType,
+  listType,
+} from '../../src/batch/types.ts';
+import type { Schema, SqlType } from '../../src/batch/types.ts';
 import { batchFromRows, columnFromValues, rowsOf, valueAt } from '../../src/batch/values.ts';
+import type { Value } from '../../src/batch/values.ts';
 import type { Int64Column } from '../../src/batch/column.ts';
 import { anySample } from './arbitrary.ts';
 
@@ -109,4 +125,46 @@ test('words that start at an odd word are sent right', () => {
   const one: Schema = [{ name: 'a', type: INT64, nullable: false }];
   const batch = { rows: 2, columns: [column], eventTime: null, retract: null };
   expect(rowsOf(decodeBatch(one, encodeBatch(one, batch)), one)).toEqual(rowsOf(batch, one));
+});
+
+test('any Arrow reader sees dates, times, moments, unsigned numbers, bytes and lists as such', () => {
+  const fields: [string, SqlType, Value][] = [
+    ['day', DATE, -1],
+    ['clock', TIME, 1_000_001n],
+    ['at', TIMESTAMPTZ, 1_700_000_000_000_000n],
+    ['nanos', TIMESTAMP_NS, 1_700_000_000_000_000_001n],
+    ['big', UINT64, 18_446_744_073_709_551_615n],
+    ['bytes', BYTEA, '\\x00ff'],
+    ['tags', listType(TEXT), ['a', null]],
+    ['small', INT8, -128],
+    ['doc', JSON_TYPE, '{"a":1}'],
+  ];
+  const types: Schema = fields.map(([name, type]) => ({ name, type, nullable: true }));
+  const row = Object.fromEntries(fields.map(([name, , value]) => [name, value]));
+  const table = tableFromIPC(encodeBatch(types, batchFromRows(types, [row])));
+  expect(table.schema.fields.map(({ type }) => String(type))).toEqual([
+    'Date32<DAY>',
+    'Time64<MICROSECOND>',
+    'Timestamp<MICROSECOND, UTC>',
+    'Timestamp<NANOSECOND>',
+    'Uint64',
+    'Binary',
+    'List<Utf8>',
+    'Int32',
+    'Utf8',
+  ]);
+  const seen = (name: string): unknown => table.getChild(name)?.get(0);
+  expect(seen('clock')).toBe(1_000_001n);
+  expect(seen('big')).toBe(18_446_744_073_709_551_615n);
+  expect(seen('bytes')).toEqual(Uint8Array.of(0, 255));
+  expect([...(seen('tags') as Iterable<unknown>)]).toEqual(['a', null]);
+  expect(seen('small')).toBe(-128);
+});
+
+test('a type is not taken for another one that travels in the same form', () => {
+  const of = (type: SqlType): Schema => [{ name: 'v', type, nullable: true }];
+  const bytes = encodeBatch(of(INT8), batchFromRows(of(INT8), [{ v: 1 }]));
+  expect(() => decodeBatch(of(INT32), bytes)).toThrow('column v is Int32 TINYINT');
+  const nested = encodeBatch(of(listType(INT8)), batchFromRows(of(listType(INT8)), [{ v: [1] }]));
+  expect(() => decodeBatch(of(listType(INT32)), nested)).toThrow('TINYINT');
 });

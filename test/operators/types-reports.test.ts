@@ -238,3 +238,26 @@ test('Gregorian and leap days, a month too short, and a day of 25 hours', () => 
     '{"later":"1900-01-31T00:00:00","days":-44985,"y":1899,"shown":"2024-03-10T00:00:00","tomorrow":"2024-03-11T04:00:00Z"}',
   ]);
 });
+
+test.each(['TIMESTAMPTZ', 'TIMESTAMP(9)', 'TIMESTAMP(3)', 'TIMESTAMP'])(
+  'windows take event times of type %s',
+  (type) => {
+    const sql = `CREATE TABLE t (at ${type} NOT NULL, v INT UNSIGNED, WATERMARK FOR at AS at - INTERVAL '1 second')
+      WITH (connector = 'http');
+      SELECT tumble(INTERVAL '1 minute') AS w, sum(v) AS s, max(at) AS last FROM t GROUP BY w;`;
+    const scale = type === 'TIMESTAMP(9)' ? 1000n : 1n;
+    const at = (seconds: number): bigint => BigInt(seconds) * 1_000_000n * scale;
+    const { rows, late } = runRows(sql, {
+      t: [
+        { at: at(5), v: 4_294_967_295n },
+        { at: at(59), v: 1n },
+        { at: at(61), v: 7n },
+      ],
+    });
+    expect(late).toEqual([]);
+    expect(rows).toEqual([
+      { w: { start: 0n, end: 60_000_000n }, s: 4_294_967_296n, last: at(59) },
+      { w: { start: 60_000_000n, end: 120_000_000n }, s: 7n, last: at(61) },
+    ]);
+  },
+);
