@@ -10,7 +10,7 @@ import { useKernels } from '../../src/kernels/kernels.ts';
 import { firstDifference, hostileCase, neighbourCases, utf8Case } from './json-differential.ts';
 
 /** Rounds of random input; a longer run is asked for by the environment. */
-const ROUNDS = Number(process.env['KERNEL_ROUNDS'] ?? 600);
+const ROUNDS = Number(process.env['KERNEL_ROUNDS'] ?? 400);
 const FULL_UTF8 = process.env['KERNEL_ROUNDS'] !== undefined;
 
 beforeAll(() => useKernels(readKernels()));
