@@ -85,8 +85,8 @@ export class GroupedAggregates {
   accumulators: readonly Accumulator[];
   #groups = new Int32Array(0);
   #filtered = new Int32Array(0);
-  /** 1: the group has changed since `takeChanged` last told. */
-  #isChanged = new Uint8Array(0);
+  /** 1: the group has changed since `takeChanged` last told; null: it has told nothing yet, and every group counts. */
+  #isChanged: Uint8Array | null = null;
 
   constructor(keys: readonly Expr[], calls: readonly AggregateCall[]) {
     this.#calls = calls;
@@ -107,19 +107,25 @@ export class GroupedAggregates {
     this.index.lookupOrInsert(evaluated.keys, from, to, groups);
     this.#makeRoom();
     const isChanged = this.#isChanged;
+    if (isChanged === null) return groups;
     for (let row = 0; row < rows; row++) isChanged[groups[row] as number] = 1;
     return groups;
   }
 
   #makeRoom(): void {
     const { count } = this.index;
-    if (count <= this.#isChanged.length) return;
-    this.#isChanged = wider(Uint8Array, this.#isChanged, grown(this.#isChanged.length, count));
+    const isChanged = this.#isChanged;
+    if (isChanged === null || count <= isChanged.length) return;
+    this.#isChanged = wider(Uint8Array, isChanged, grown(isChanged.length, count));
   }
 
-  /** The groups that changed since the last call, ascending; from now on none has. */
+  /** The groups that changed since the last call, ascending, all at the first call; from now on none has. */
   takeChanged(): Int32Array {
     const isChanged = this.#isChanged;
+    if (isChanged === null) {
+      this.#isChanged = new Uint8Array(this.count);
+      return allGroups(this.count);
+    }
     let count = 0;
     for (let group = 0; group < isChanged.length; group++) count += isChanged[group] as number;
     const changed = new Int32Array(count);
@@ -192,14 +198,17 @@ export class GroupedAggregates {
   /** As `merge`, for rows that the snapshot before does not have: their groups have changed. */
   mergeNew(columns: readonly Column[], rows: number): Int32Array {
     const groups = this.merge(columns, rows);
-    for (const group of groups) this.#isChanged[group] = 1;
+    const isChanged = this.#isChanged;
+    if (isChanged !== null) for (const group of groups) isChanged[group] = 1;
     return groups;
   }
 
   /** Drops every group but these, which become groups 0, 1, 2, … in their order. */
   retain(groups: Int32Array): void {
     const states = this.accumulators.map((each) => each.stateColumns(groups));
-    this.#isChanged = Uint8Array.from(groups, (group) => this.#isChanged[group] as number);
+    const isChanged = this.#isChanged;
+    if (isChanged !== null)
+      this.#isChanged = Uint8Array.from(groups, (group) => isChanged[group] as number);
     this.index = this.index.retain(groups);
     const renumbered = allGroups(groups.length);
     this.accumulators = this.#calls.map(makeAccumulator);
@@ -212,7 +221,7 @@ export class GroupedAggregates {
   bytes(): number {
     return this.accumulators.reduce(
       (sum, each) => sum + each.bytes(),
-      this.index.bytes() + this.#isChanged.length,
+      this.index.bytes() + (this.#isChanged?.length ?? 0),
     );
   }
 }
