@@ -34,6 +34,15 @@ function takeBits(bits: Uint8Array, indices: Int32Array, count: number): Uint8Ar
   return taken;
 }
 
+function takeValues(values: Int32Array, indices: Int32Array, count: number): Int32Array {
+  const taken = new Int32Array(count);
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    if (index >= 0) taken[row] = values[index] as number;
+  }
+  return taken;
+}
+
 function takePairs(words: Int32Array, indices: Int32Array, count: number): Int32Array {
   const taken = new Int32Array(count * 2);
   for (let row = 0; row < count; row++) {
@@ -109,77 +118,35 @@ function takeLists(
 /** The first `count` of `indices`, in that order, as a new column; a negative index gives NULL. */
 export function takeColumn(column: Column, indices: Int32Array, count: number): Column {
   const validity = takeValidity(column, indices, count);
-  const length = count;
+  const common = { length: count, validity };
   switch (column.tag) {
     case 'boolean':
-      return {
-        tag: 'boolean',
-        type: column.type,
-        length,
-        validity,
-        bits: takeBits(column.bits, indices, count),
-      };
-    case 'int32': {
-      const values = new Int32Array(count);
-      for (let row = 0; row < count; row++) {
-        const index = indices[row] as number;
-        if (index >= 0) values[row] = column.values[index] as number;
-      }
-      return { tag: 'int32', type: column.type, length, validity, values };
-    }
+      return { ...column, ...common, bits: takeBits(column.bits, indices, count) };
+    case 'int32':
+      return { ...column, ...common, values: takeValues(column.values, indices, count) };
     case 'int64':
     case 'timestamp':
-      return {
-        tag: column.tag,
-        type: column.type,
-        length,
-        validity,
-        words: takePairs(column.words, indices, count),
-      };
+      return { ...column, ...common, words: takePairs(column.words, indices, count) };
     case 'float64': {
       const values = new Float64Array(count);
       for (let row = 0; row < count; row++) {
         const index = indices[row] as number;
         if (index >= 0) values[row] = column.values[index] as number;
       }
-      return { tag: 'float64', type: column.type, length, validity, values };
+      return { ...column, ...common, values };
     }
     case 'decimal':
-      return {
-        tag: 'decimal',
-        type: column.type,
-        length,
-        validity,
-        words: takeQuads(column.words, indices, count),
-      };
-    case 'interval': {
-      const words = takeQuads(column.words, indices, count);
-      return { tag: 'interval', type: column.type, length, validity, words };
-    }
+      return { ...column, ...common, words: takeQuads(column.words, indices, count) };
+    case 'interval':
+      return { ...column, ...common, words: takeQuads(column.words, indices, count) };
     case 'text':
-      return {
-        tag: 'text',
-        type: column.type,
-        length,
-        validity,
-        ...takeText(column, indices, count),
-      };
+      return { ...column, ...common, ...takeText(column, indices, count) };
     case 'list':
-      return {
-        tag: 'list',
-        type: column.type,
-        length,
-        validity,
-        ...takeLists(column, indices, count),
-      };
-    case 'struct':
-      return {
-        tag: 'struct',
-        type: column.type,
-        length,
-        validity,
-        children: column.children.map((child) => takeColumn(child, indices, count)),
-      };
+      return { ...column, ...common, ...takeLists(column, indices, count) };
+    case 'struct': {
+      const children = column.children.map((child) => takeColumn(child, indices, count));
+      return { ...column, ...common, children };
+    }
     default:
       return unreachable(column);
   }
@@ -218,75 +185,30 @@ function sliceBits(bits: Uint8Array, from: number, to: number): Uint8Array {
 
 /** Rows `[from, to)` of a column; shares buffers. */
 export function sliceColumn(column: Column, from: number, to: number): Column {
-  const length = to - from;
   const validity = column.validity === null ? null : sliceBits(column.validity, from, to);
+  const common = { length: to - from, validity };
   switch (column.tag) {
     case 'boolean':
-      return {
-        tag: 'boolean',
-        type: column.type,
-        length,
-        validity,
-        bits: sliceBits(column.bits, from, to),
-      };
+      return { ...column, ...common, bits: sliceBits(column.bits, from, to) };
     case 'int32':
-      return {
-        tag: 'int32',
-        type: column.type,
-        length,
-        validity,
-        values: column.values.subarray(from, to),
-      };
+      return { ...column, ...common, values: column.values.subarray(from, to) };
     case 'int64':
     case 'timestamp':
-      return {
-        tag: column.tag,
-        type: column.type,
-        length,
-        validity,
-        words: column.words.subarray(from * 2, to * 2),
-      };
+      return { ...column, ...common, words: column.words.subarray(from * 2, to * 2) };
     case 'float64':
-      return {
-        tag: 'float64',
-        type: column.type,
-        length,
-        validity,
-        values: column.values.subarray(from, to),
-      };
+      return { ...column, ...common, values: column.values.subarray(from, to) };
     case 'decimal':
-      return {
-        tag: 'decimal',
-        type: column.type,
-        length,
-        validity,
-        words: column.words.subarray(from * 4, to * 4),
-      };
-    case 'interval': {
-      const words = column.words.subarray(from * 4, to * 4);
-      return { tag: 'interval', type: column.type, length, validity, words };
-    }
+      return { ...column, ...common, words: column.words.subarray(from * 4, to * 4) };
+    case 'interval':
+      return { ...column, ...common, words: column.words.subarray(from * 4, to * 4) };
     case 'text':
-      return {
-        tag: 'text',
-        type: column.type,
-        length,
-        validity,
-        offsets: column.offsets.subarray(from, to + 1),
-        bytes: column.bytes,
-      };
-    case 'list': {
-      const offsets = column.offsets.subarray(from, to + 1);
-      return { tag: 'list', type: column.type, length, validity, offsets, child: column.child };
+      return { ...column, ...common, offsets: column.offsets.subarray(from, to + 1) };
+    case 'list':
+      return { ...column, ...common, offsets: column.offsets.subarray(from, to + 1) };
+    case 'struct': {
+      const children = column.children.map((child) => sliceColumn(child, from, to));
+      return { ...column, ...common, children };
     }
-    case 'struct':
-      return {
-        tag: 'struct',
-        type: column.type,
-        length,
-        validity,
-        children: column.children.map((child) => sliceColumn(child, from, to)),
-      };
     default:
       return unreachable(column);
   }
