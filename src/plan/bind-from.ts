@@ -1,12 +1,21 @@
 /** FROM → the rows a SELECT reads and the names it may use. */
-import type { NamedTable, Query, Select, TableAlias, TableReference } from '../sql/ast-query.ts';
+import type {
+  DerivedTable,
+  Join,
+  NamedTable,
+  Query,
+  Select,
+  TableAlias,
+  TableReference,
+} from '../sql/ast-query.ts';
 import type { Span } from '../base/errors.ts';
+import { bindLateral } from './bind-lateral.ts';
 import type { Condition } from './bind-join.ts';
-import { bindJoin, joinAll, sideBySide } from './bind-join-clause.ts';
+import { bindJoin, joinAll, sideBySide, withCondition } from './bind-join-clause.ts';
 import { oneRow } from './bind-values.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
-import { type BoundQuery, type Scope, UNKNOWN_QUERY, scopeOf } from './scope.ts';
+import { type BoundQuery, type Scope, UNKNOWN_QUERY, queryOf, scopeOf } from './scope.ts';
 
 /** What a query may read. */
 export type Environment = {
@@ -43,7 +52,7 @@ export function bindFrom(select: Select, environment: Environment): Relation {
   const [first, ...others] = select.from;
   if (first === undefined) return { parts: [oneRow()], conditions: [], scope: [], open: false };
   return others.reduce(
-    (left, reference) => sideBySide(left, bindReference(reference, environment)),
+    (left, reference) => besideLeft(left, reference, 'inner', environment),
     bindReference(first, environment),
   );
 }
@@ -64,6 +73,45 @@ export function joinParts(
   return joinAll(relation.parts, [...relation.conditions, ...where], context);
 }
 
+const isLateral = (reference: TableReference): reference is DerivedTable =>
+  reference.tag === 'derived' && reference.lateral;
+
+/** A further table of FROM; a LATERAL one may read those before it. */
+function besideLeft(
+  left: Relation,
+  reference: TableReference,
+  kind: 'inner' | 'left',
+  environment: Environment,
+): Relation {
+  if (!isLateral(reference)) return sideBySide(left, bindReference(reference, environment));
+  const lateral = bindLateral(reference, left, kind, environment);
+  if (lateral.tag === 'joined') return lateral.relation;
+  const query = lateral.node === null ? UNKNOWN_QUERY : queryOf(lateral.node);
+  return sideBySide(left, named(query, reference.alias, null, environment.diagnostics));
+}
+
+/** `JOIN LATERAL (…) ON …`: what ON says holds for rows that are there, so with LEFT it must be TRUE. */
+function lateralJoin(join: Join, environment: Environment): Relation {
+  const { constraint, kind, span } = join;
+  const left = bindReference(join.left, environment);
+  const isTrue =
+    constraint?.tag === 'on' &&
+    constraint.condition.tag === 'boolean' &&
+    constraint.condition.value;
+  if ((kind === 'inner' || kind === 'cross') && (constraint === null || constraint.tag === 'on')) {
+    const both = besideLeft(left, join.right, 'inner', environment);
+    return isTrue || constraint === null ? both : withCondition(both, constraint, environment);
+  }
+  if (kind === 'left' && isTrue) return besideLeft(left, join.right, 'left', environment);
+  environment.diagnostics.error(
+    'UNSUPPORTED',
+    'LATERAL is joined by JOIN, CROSS JOIN or LEFT JOIN … ON TRUE',
+    span,
+    { hint: 'write the condition in WHERE of the subquery' },
+  );
+  return NOTHING;
+}
+
 function bindReference(reference: TableReference, environment: Environment): Relation {
   const { diagnostics } = environment;
   switch (reference.tag) {
@@ -77,12 +125,6 @@ function bindReference(reference: TableReference, environment: Environment): Rel
       );
     }
     case 'derived':
-      if (reference.lateral) {
-        diagnostics.error('UNSUPPORTED', 'LATERAL is not supported yet', reference.span, {
-          hint: 'leave the word out: with one table in FROM there is nothing to refer to',
-        });
-        return NOTHING;
-      }
       return named(
         environment.bindQuery(reference.query, environment),
         reference.alias,
@@ -103,6 +145,7 @@ function bindReference(reference: TableReference, environment: Environment): Rel
       return NOTHING;
     }
     case 'join':
+      if (isLateral(reference.right)) return lateralJoin(reference, environment);
       return bindJoin(
         reference,
         bindReference(reference.left, environment),

@@ -12,16 +12,17 @@ import { type Scope, resolvePath } from './scope.ts';
 /** A subquery, taken apart as far as its joining needs. */
 export type Inner =
   /** It can be planned by itself. */
-  | { tag: 'closed'; node: PlanNode | null }
-  /** Rows of its FROM and WHERE, and the conditions that connect them with the query outside. */
-  | {
-      tag: 'open';
-      select: Select;
-      relation: Relation;
-      context: ExpressionContext;
-      node: PlanNode | null;
-      correlated: readonly Condition[];
-    };
+  { tag: 'closed'; node: PlanNode | null } | OpenQuery;
+
+/** Rows of a query's FROM and WHERE, and the conditions that connect them with the query outside. */
+export type OpenQuery = {
+  tag: 'open';
+  select: Select;
+  relation: Relation;
+  context: ExpressionContext;
+  node: PlanNode | null;
+  correlated: readonly Condition[];
+};
 
 /** Binds a subquery as far as it needs to know whether it is correlated. */
 export function bindInner(

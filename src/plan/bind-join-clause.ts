@@ -5,7 +5,7 @@ import { must } from '../base/assert.ts';
 import type { Expr } from '../expr/expr.ts';
 import { mapColumns } from '../expr/expr-tools.ts';
 import type { Identifier } from '../sql/ast.ts';
-import type { Join } from '../sql/ast-query.ts';
+import type { Join, JoinConstraint } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
 import { type Environment, type Relation, joinParts } from './bind-from.ts';
@@ -51,6 +51,19 @@ const movedScope = (scope: Scope, by: number): Scope =>
 function widthOf({ parts, scope }: Relation): number {
   if (parts !== null) return parts.reduce((sum, part) => sum + part.schema.length, 0);
   return scope.reduce((most, column) => Math.max(most, column.index + 1), 0);
+}
+
+/** The relation with what ON says, for WHERE to apply. */
+export function withCondition(
+  relation: Relation,
+  { condition, span }: JoinConstraint & { tag: 'on' },
+  environment: Environment,
+): Relation {
+  const context = conditionContext(relation, environment);
+  const bound = new ExpressionBinder(context).bindCondition(condition);
+  if (bound === POISON) return { ...relation, parts: null };
+  const more = conjunctsOf(bound).map((expr) => ({ expr, span }));
+  return { ...relation, conditions: [...relation.conditions, ...more] };
 }
 
 export function bindJoin(

@@ -48,13 +48,13 @@ export function planJoin(
   context: JoinContext,
 ): JoinNode | null {
   const draft = sortConditions(kind, left, right, conditions);
-  if (isLookup(left) && !isLookup(right) && kind !== 'inner')
+  if (isLookup(left) && !isConstant(left) && !isLookup(right) && kind !== 'inner')
     return refuse(
       context,
       'a TEMPORARY table stands on the right side of a join',
       'exchange the sides',
     );
-  const lookup = isLookup(right);
+  const lookup = isLookup(right) && !(isConstant(right) && padsLeft(kind));
   if (lookup && padsLeft(kind))
     return refuse(
       context,
@@ -85,10 +85,16 @@ function refuse({ diagnostics, span }: JoinContext, message: string, hint: strin
   return null;
 }
 
-/** Whether the rows are those of a TEMPORARY table. */
+/** Whether the rows are those of a TEMPORARY table, or are written in the query. */
 export function isLookup(node: PlanNode): boolean {
-  if (node.tag === 'scan') return node.temporary;
+  if (node.tag === 'scan') return node.temporary || node.connector === 'values';
   return (node.tag === 'project' || node.tag === 'filter') && isLookup(node.input);
+}
+
+/** Whether the rows are written in the query. */
+function isConstant(node: PlanNode): boolean {
+  if (node.tag === 'scan') return node.connector === 'values';
+  return (node.tag === 'project' || node.tag === 'filter') && isConstant(node.input);
 }
 
 /** Whether there is at most one row at any time. */

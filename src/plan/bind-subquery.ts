@@ -15,10 +15,10 @@ import { BOOLEAN } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { mapColumns } from '../expr/expr-tools.ts';
 import type { Expression, InQueryExpression } from '../sql/ast-expression.ts';
-import type { Query, Select } from '../sql/ast-query.ts';
+import type { ExpressionItem, Query, Select } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Environment } from './bind-from.ts';
-import { type Inner, bindInner } from './bind-inner-query.ts';
+import { type Inner, type OpenQuery, bindInner } from './bind-inner-query.ts';
 import { type Condition, isSingleRow } from './bind-join.ts';
 import { type ExpressionContext, POISON, type Subquery } from './expression-context.ts';
 import { resolveCall } from './functions.ts';
@@ -238,21 +238,9 @@ function valueOf(
 }
 
 /** `(SELECT f(agg(x), …) FROM … WHERE key = outer.key)`. */
-function aggregateValue(
-  inner: Inner & { tag: 'open' },
-  rows: Rows,
-  span: Span,
-  environment: Environment,
-): Expr {
-  const { select, context, correlated } = inner;
-  const [item, second] = select.items;
-  const fits =
-    item?.tag === 'expression' &&
-    second === undefined &&
-    hasAggregate(item.expression) &&
-    select.groupBy.length === 0 &&
-    select.having === null;
-  if (!fits || item?.tag !== 'expression' || inner.node === null) {
+function aggregateValue(inner: OpenQuery, rows: Rows, span: Span, environment: Environment): Expr {
+  const [item, second] = inner.select.items;
+  if (item?.tag !== 'expression' || second !== undefined || !isOneGroup(inner.select)) {
     environment.diagnostics.error(
       'UNSUPPORTED',
       'a correlated subquery for one value must be an aggregate without GROUP BY',
@@ -261,29 +249,51 @@ function aggregateValue(
     );
     return POISON;
   }
+  return aggregateValues(inner, [item], rows, span, environment)?.[0] ?? POISON;
+}
+
+/** Whether a SELECT aggregates all its rows. */
+export const isOneGroup = ({ items, groupBy, having }: Select): boolean =>
+  groupBy.length === 0 &&
+  having === null &&
+  items.some((item) => item.tag === 'expression' && hasAggregate(item.expression));
+
+/** Joins the aggregates of a subquery to the rows; the items over the rows, null after an error. */
+export function aggregateValues(
+  inner: OpenQuery,
+  items: readonly ExpressionItem[],
+  rows: Rows,
+  span: Span,
+  environment: Environment,
+): Expr[] | null {
+  const { context, correlated } = inner;
+  const [first] = items;
   const pairs = keysOf(correlated, span, environment);
-  if (pairs === null) return POISON;
+  if (pairs === null || first === undefined || inner.node === null) return null;
   const grouping = new Grouping(context);
-  for (const { own } of pairs) grouping.addKey(own, 'key', item.expression);
-  const collected = new ExpressionBinder({
+  for (const { own } of pairs) grouping.addKey(own, 'key', first.expression);
+  const binder = new ExpressionBinder({
     ...context,
     aggregate: grouping.addAggregate.bind(grouping),
-  }).bind(item.expression);
-  const value = grouping.regroup(collected, item);
-  const keys = pairs.map(({ own }) => grouping.regroup(own, item));
-  const groups = grouping.build(inner.node, item);
-  if (value === POISON || keys.includes(POISON) || groups === null) return POISON;
+  });
+  const collected = items.map((item) => binder.bind(item.expression));
+  const values = collected.map((value, index) => grouping.regroup(value, items[index] ?? first));
+  const keys = pairs.map(({ own }) => grouping.regroup(own, first));
+  const groups = grouping.build(inner.node, first);
+  if (values.includes(POISON) || keys.includes(POISON) || groups === null) return null;
   const conditions = pairs.map(({ outer, span: at }, index) => ({
     expr: compare('=', outer, must(keys[index], 'key')),
     span: at,
   }));
   const from = attach(rows, groups, conditions, span, environment);
-  if (from === null || groups.tag !== 'updating-aggregate') return POISON;
-  return mapColumns(value, (column) => {
-    const call = groups.aggregates[column.index - groups.groupBy.length];
-    const moved: Expr = { ...column, index: from + column.index };
-    return call !== undefined && isCount(call) ? orZeroOf(moved) : moved;
-  });
+  if (from === null || groups.tag !== 'updating-aggregate') return null;
+  return values.map((value) =>
+    mapColumns(value, (column) => {
+      const call = groups.aggregates[column.index - groups.groupBy.length];
+      const moved: Expr = { ...column, index: from + column.index };
+      return call !== undefined && isCount(call) ? orZeroOf(moved) : moved;
+    }),
+  );
 }
 
 /** Whether an aggregate over no rows is 0 and not NULL. */

@@ -29,7 +29,11 @@ export function runRows(
   batchRows = 2048,
   turns: readonly number[] = [],
 ): RunResult {
-  return runWith(sql, turns, (run, operator) => run.feed(operator, inputs, batchRows));
+  return runWith(sql, turns, (run, operator) =>
+    operator.spec.tag === 'source' && operator.spec.connector.connector === 'values'
+      ? run.open(operator, batchRows)
+      : run.feed(operator, inputs, batchRows),
+  );
 }
 
 function runWith(
