@@ -3,7 +3,7 @@
  * what a query makes of it, and what a sink writes.
  */
 import { describe, expect, test } from 'vitest';
-import { batchFromRows, rowsOf } from '../../src/batch/values.ts';
+import { batchFromRows, rowsOf, type Value } from '../../src/batch/values.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { JsonDecoder } from '../../src/formats/json-decoder.ts';
 import { JsonEncoder } from '../../src/formats/json-encoder.ts';
@@ -261,3 +261,30 @@ test.each(['TIMESTAMPTZ', 'TIMESTAMP(9)', 'TIMESTAMP(3)', 'TIMESTAMP'])(
     ]);
   },
 );
+
+test.each<[string, Value, Value]>([
+  ['INTERVAL', '1 0 0', '0 30 0'],
+  ['INT[]', [1, null], [1, null]],
+  ['STRUCT<x DATE>', { x: 1 }, { x: 1 }],
+  ['BIGINT UNSIGNED', 2n ** 63n, 2n ** 63n],
+  ['DATE', -1, -1],
+  ['DOUBLE', -0, 0],
+  ['JSON', '{"a":1}', '{"a":1}'],
+])('rows meet in a join by equal values of %s', (type, left, right) => {
+  const { rows } = runRows(
+    `CREATE TABLE l (k ${type}, v INT) WITH (connector = 'http');
+     CREATE TABLE r (k ${type}, w INT) WITH (connector = 'http');
+     SELECT l.v, r.w FROM l JOIN r ON l.k = r.k;`,
+    {
+      l: [
+        { k: left, v: 1 },
+        { k: null, v: 3 },
+      ],
+      r: [
+        { k: right, w: 2 },
+        { k: null, w: 4 },
+      ],
+    },
+  );
+  expect(rows).toEqual([{ v: 1, w: 2 }]);
+});
