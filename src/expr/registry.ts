@@ -21,6 +21,7 @@ import { CONDITIONALS } from './functions/conditional.ts';
 import { LISTS } from './functions/lists.ts';
 import { JSON_FUNCTIONS } from './functions/json.ts';
 import { JSON_MAKING } from './functions/json-making.ts';
+import { DATES } from './functions/dates.ts';
 import { LIKES } from './functions/like.ts';
 import { LIST_BUILDING } from './functions/list-building.ts';
 import { LIST_READING } from './functions/list-reading.ts';
@@ -72,6 +73,7 @@ export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...CALENDAR,
   ...ZONES,
   ...TIME_TEXT,
+  ...DATES,
 ];
 
 /** Functions on lists are called list_… as well. */
@@ -134,6 +136,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   prefix: 'starts_with',
   suffix: 'ends_with',
   regexp_matches: 'regexp_like',
+  date_add: '+',
+  date_sub: '-',
+  datediff: 'date_diff',
+  dayofmonth: 'day',
+  doy: 'dayofyear',
+  dow: 'dayofweek',
+  weekofyear: 'week',
   json_valid: 'is_valid_json',
   json_extract_path: 'json_get',
   json_extract_path_text: 'json_as_text',

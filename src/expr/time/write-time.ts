@@ -39,7 +39,7 @@ export const finenessOf = (parts: readonly TimePart[]): number =>
     86_400_000_000,
   );
 
-function valueOf(field: TimeField, days: number, micros: number): number | string {
+export function fieldOf(field: TimeField, days: number, micros: number): number | string {
   const hour = Math.floor(micros / 3_600_000_000);
   switch (field) {
     case 'year':
@@ -109,7 +109,7 @@ export function writeTime(
       sink.appendString(part.text);
       continue;
     }
-    const value = valueOf(part.field, days, micros);
+    const value = fieldOf(part.field, days, micros);
     if (typeof value === 'string') {
       const { letters } = part;
       const text =
