@@ -2,7 +2,7 @@
  * Functions against DuckDB, where both mean the same. Where they do not, ours is Postgres' or DataFusion's meaning:
  * regexp_extract gives NULL without a match (DuckDB ''), round of DOUBLE goes to the even neighbour, to_hex of a negative number has
  * 64 bits, date_part gives DOUBLE, array_remove
- * takes one element, and weeks between moments on both sides of 1970 are counted by Mondays (DuckDB rounds towards zero there).
+ * takes one element, and date_diff counts weeks by their Mondays.
  */
 import { DuckDBInstance } from '@duckdb/node-api';
 import fc from 'fast-check';
@@ -36,12 +36,11 @@ const P: Input = [TEXT, part];
 const N: Input = [INT64, small];
 const I: Input = [INT64, whole];
 const M: Input = [TIMESTAMP, moment];
-/** After 1970. */
-const L: Input = [TIMESTAMP, fc.bigInt({ min: 900_000_000_000n, max: 4_000_000_000_000_000n })];
 const F: Input = [FLOAT64, float];
 
 /** Our name, DuckDB's expression over a, b, c, and the inputs. */
-const CASES: readonly (readonly [name: string, duck: string, ...inputs: Input[]])[] = [
+type Row = readonly [name: string, duck: string, ...inputs: Input[]];
+const CASES: readonly Row[] = [
   ['lower', 'lower(a)', T],
   ['reverse', 'reverse(a)', T],
   ['length', 'length(a)', T],
@@ -92,7 +91,6 @@ const CASES: readonly (readonly [name: string, duck: string, ...inputs: Input[]]
     [TEXT, constant('%Y-%m-%d %H:%M:%S.%f %j %A %B %p %I')],
   ],
   ['date_diff', "date_diff('month', a, b)", [TEXT, constant('month')], M, M],
-  ['date_diff', "date_diff('week', a, b)", [TEXT, constant('week')], L, L],
 ];
 
 const sqlOf = (type: SqlType, value: Value): string => {
@@ -104,49 +102,53 @@ const sqlOf = (type: SqlType, value: Value): string => {
   return `'${String(value)}'`;
 };
 
-test.each(CASES)('%s is DuckDB’s %s', async (name, duck, ...inputs) => {
-  const rows = fc.sample(
-    fc.tuple(...inputs.map(([, arbitrary]) => fc.option(arbitrary, { nil: null, freq: 12 }))),
-    { seed: SEED, numRuns: ROWS },
-  );
-  const found = apply(
-    name,
-    inputs.map(([type]) => type),
-    rows,
-  );
-  expect(found.errors).toEqual([]);
-  // Arguments that our call takes and DuckDB's expression names itself are left out.
-  const columns = name === 'date_diff' ? [1, 2] : inputs.map((_, at) => at);
-  const table = rows.map(
-    (row, at) =>
-      `(${[String(at), ...columns.map((column) => sqlOf((inputs[column] as Input)[0], row[column] as Value))].join(', ')})`,
-  );
-  const constants = rows.map((row) =>
-    inputs.some((_, at) => !columns.includes(at) && row[at] === null),
-  );
-  const names = ['n', ...['a', 'b', 'c', 'd'].slice(0, columns.length)].join(', ');
-  const reader = await connection.runAndReadAll(
-    `SELECT ${duck} AS v FROM (VALUES ${table.join(', ')}) t(${names}) ORDER BY n`,
-  );
-  const wanted = reader.getRows().map(([value]) => value);
-  for (const [at, value] of found.values.entries()) {
-    const other = wanted[at];
-    // A constant that is NULL makes ours NULL; DuckDB's has the constant in it.
-    if (
-      constants[at] === true ||
-      inputs.some(([type], column) => type === TEXT && column > 0 && rows[at]?.[column] === null)
-    )
-      continue;
-    if (typeof value === 'number' && typeof other === 'number')
-      expect(value).toBeCloseTo(other, 12);
-    else if (typeof value === 'bigint' || typeof other === 'bigint' || typeof value === 'number')
-      expect(value === null ? null : String(value)).toBe(other === null ? null : String(other));
-    else
-      expect(
-        value,
-        JSON.stringify(rows[at], (_, each: unknown) =>
-          typeof each === 'bigint' ? String(each) : each,
-        ),
-      ).toEqual(other);
-  }
-});
+test.each(CASES.map((each) => [each[0], each[1], each] as const))(
+  '%s is DuckDB’s %s',
+  async (name, duck, each) => {
+    const inputs = each.slice(2) as readonly Input[];
+    const rows = fc.sample(
+      fc.tuple(...inputs.map(([, arbitrary]) => fc.option(arbitrary, { nil: null, freq: 12 }))),
+      { seed: SEED, numRuns: ROWS },
+    );
+    const found = apply(
+      name,
+      inputs.map(([type]) => type),
+      rows,
+    );
+    expect(found.errors).toEqual([]);
+    // Arguments that our call takes and DuckDB's expression names itself are left out.
+    const columns = name === 'date_diff' ? [1, 2] : inputs.map((_, at) => at);
+    const table = rows.map(
+      (row, at) =>
+        `(${[String(at), ...columns.map((column) => sqlOf((inputs[column] as Input)[0], row[column] as Value))].join(', ')})`,
+    );
+    const constants = rows.map((row) =>
+      inputs.some((_, at) => !columns.includes(at) && row[at] === null),
+    );
+    const names = ['n', ...['a', 'b', 'c', 'd'].slice(0, columns.length)].join(', ');
+    const reader = await connection.runAndReadAll(
+      `SELECT ${duck} AS v FROM (VALUES ${table.join(', ')}) t(${names}) ORDER BY n`,
+    );
+    const wanted = reader.getRows().map(([value]) => value);
+    for (const [at, value] of found.values.entries()) {
+      const other = wanted[at];
+      // A constant that is NULL makes ours NULL; DuckDB's has the constant in it.
+      if (
+        constants[at] === true ||
+        inputs.some(([type], column) => type === TEXT && column > 0 && rows[at]?.[column] === null)
+      )
+        continue;
+      if (typeof value === 'number' && typeof other === 'number')
+        expect(value).toBeCloseTo(other, 12);
+      else if (typeof value === 'bigint' || typeof other === 'bigint' || typeof value === 'number')
+        expect(value === null ? null : String(value)).toBe(other === null ? null : String(other));
+      else
+        expect(
+          value,
+          JSON.stringify(rows[at], (_, each: unknown) =>
+            typeof each === 'bigint' ? String(each) : each,
+          ),
+        ).toEqual(other);
+    }
+  },
+);
