@@ -40,12 +40,15 @@ export function bindSelectOver(
 ): BoundQuery {
   const { diagnostics } = environment;
   const origins = new WeakMap<Expr, PathExpression>();
+  const [only, second] = relation.parts ?? [];
+  // Tables that are yet to be joined have no one time.
+  let hasRowTime = only === undefined || (second === undefined && only.eventTime);
   const contextFor = (place: string): ExpressionContext => ({
     scope: relation.scope,
     open: relation.open,
     diagnostics,
     place,
-    rowTime: relation.parts?.length === 1 && relation.parts[0]?.eventTime !== false,
+    rowTime: hasRowTime,
     aggregate: null,
     window: null,
     aliases: new Map(),
@@ -55,6 +58,7 @@ export function bindSelectOver(
   const rows = new Rows(
     applyWhere(select.where, relation, place.span, contextFor('WHERE'), environment).node,
   );
+  hasRowTime = rows.node?.eventTime !== false;
   const items = expandItems(select, relation, diagnostics);
   const grouped =
     select.groupBy.length > 0 ||

@@ -77,3 +77,24 @@ describe('NULL keys', () => {
       '{"v":2,"w":8}',
     ]));
 });
+
+test('a window over a join counts rows by the later of both times', () => {
+  const SQL = `
+    CREATE TABLE a (k INT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts) WITH (connector = 'http', type = 'source');
+    CREATE TABLE b (k INT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts) WITH (connector = 'http', type = 'source');
+    SELECT count(*) AS n, max(row_time()) AS last, w.start AS start FROM (
+      SELECT row_time() AS at, tumble(interval '10 seconds') AS w, a.k FROM a JOIN b ON a.k = b.k GROUP BY at, w, a.k) AS t
+    GROUP BY w;`;
+  const at = (seconds: number): bigint => BigInt(seconds) * 1_000_000n;
+  const a = [1, 2, 8].map((second) => ({ k: second, ts: at(second) }));
+  const b = [
+    { k: 1, ts: at(3) },
+    { k: 2, ts: at(12) },
+    { k: 8, ts: at(13) },
+  ];
+  for (const turns of [[0], [1], [0, 1]]) {
+    const { rows, late } = runRows(SQL, { a, b }, 1, turns);
+    expect(late).toEqual([]);
+    expect(rows.map(({ n, start }) => `${n} ${start}`).sort()).toEqual(['1 0', '2 10000000']);
+  }
+});
