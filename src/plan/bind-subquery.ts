@@ -215,13 +215,14 @@ function valueOf(
     diagnostics.error('UNSUPPORTED', message, span, { hint });
     return POISON;
   };
-  if (expression.tag !== 'subquery')
+  if (expression.tag === 'in_query')
     return refuse(
-      `${expression.tag === 'exists' ? 'EXISTS' : 'IN'} is supported as a condition of WHERE, with AND between it and others`,
-      'write it as a condition of its own, or compare a count: (SELECT count(*) FROM …) > 0',
+      'IN with a query is supported as a condition of WHERE, with AND between it and others',
+      'write it as a condition of its own, or use EXISTS',
     );
   const inner = bindInner(expression.query, context, environment);
   if (inner.node === null || rows.node === null) return POISON;
+  if (expression.tag === 'exists') return existsValue(inner, rows, span, environment);
   if (inner.tag === 'open') return aggregateValue(inner, rows, span, environment);
   const { schema } = inner.node;
   if (schema.length !== 1) {
@@ -235,6 +236,26 @@ function valueOf(
     );
   const at = attach(rows, inner.node, [], span, environment);
   return at === null || rows.node === null ? POISON : columnExpr(rows.node.schema, at);
+}
+
+/** EXISTS among other conditions: whether there are rows, by counting them. */
+function existsValue(inner: Inner, rows: Rows, span: Span, environment: Environment): Expr {
+  if (inner.node === null) return POISON;
+  if (inner.tag === 'open' && !isPlain(inner.select, span, environment)) return POISON;
+  const pairs = inner.tag === 'open' ? keysOf(inner.correlated, span, environment) : [];
+  if (pairs === null) return POISON;
+  const counts = countOf(
+    inner.node,
+    null,
+    pairs.map(({ own }) => own),
+  );
+  const conditions = pairs.map(({ outer, span: at }, index) => ({
+    expr: compare('=', outer, columnExpr(counts.schema, index)),
+    span: at,
+  }));
+  const from = attach(rows, counts, conditions, span, environment);
+  if (from === null) return POISON;
+  return compare('>', orZero(from + pairs.length, rows.node), numberLiteral('0', false) as Expr);
 }
 
 /** `(SELECT f(agg(x), …) FROM … WHERE key = outer.key)`. */

@@ -60,6 +60,9 @@ const QUERIES: readonly string[] = [
   'SELECT a.id FROM a WHERE a.x > (SELECT min(x) FROM b)',
   'SELECT a.id FROM a WHERE a.x >= (SELECT max(b.x) FROM b WHERE b.k = a.k)',
   'SELECT a.id FROM a WHERE (SELECT count(*) FROM b WHERE b.k = a.k) = 0 OR a.x = 1',
+  'SELECT a.id FROM a WHERE a.x = 1 OR EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.x > 1)',
+  'SELECT a.id, EXISTS (SELECT 1 FROM b WHERE b.k = a.k) AS found FROM a',
+  'SELECT a.id FROM a WHERE a.x = 1 OR NOT EXISTS (SELECT 1 FROM b WHERE b.x > 2)',
   'SELECT a.id, m.top FROM a, (SELECT max(x) AS top FROM b) AS m WHERE a.x = m.top OR a.k > m.top',
   `SELECT p.k, p.n, q.s FROM (SELECT k, count(*) AS n, tumble(interval '10 seconds') AS w FROM a GROUP BY k, w) AS p
      JOIN (SELECT k, sum(x) AS s, tumble(interval '10 seconds') AS w FROM b GROUP BY k, w) AS q ON p.k = q.k AND p.w = q.w`,
