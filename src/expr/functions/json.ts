@@ -29,7 +29,6 @@ import {
   found,
   kindOf,
   memberCount,
-  skipValue,
   stringAt,
 } from '../json/json-bytes.ts';
 import { jsonContains } from '../json/json-contains.ts';
@@ -44,10 +43,7 @@ import { sliceAt } from './text-rows.ts';
 /** Goes to the value at a path; false: the text is no JSON, or there is none. It is `found` then. */
 function locate(args: readonly Column[], row: number): boolean {
   const { bytes, from, to } = sliceAt(args[0] as Column, row);
-  const start = documentStart(bytes, from, to);
-  if (start < 0) return false;
-  found.at = start;
-  found.end = skipValue(bytes, start, to);
+  if (documentStart(bytes, from, to) < 0) return false;
   for (let at = 1; at < args.length; at++) {
     const step = args[at] as Column;
     if (step.tag === 'text') {

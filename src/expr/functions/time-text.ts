@@ -16,6 +16,10 @@ import { Outcome, makeInt32, makeInt64, strideOf } from '../vector.ts';
 import { int64AsNumber, isSafe } from '../wide.ts';
 import { join, moment, split } from './calendar.ts';
 
+/** Below a minute few rows look alike. */
+const FINE_MAX = 60_000_000;
+const NOTHING = new Uint8Array(0);
+
 const toText =
   (dialect: Dialect): Evaluate =>
   (args, rows, errors) => {
@@ -25,7 +29,7 @@ const toText =
     let known: TimePattern | null = null;
     let fineness = 1;
     let kept = NaN;
-    let text: Uint8Array = new Uint8Array(0);
+    let text: Uint8Array = NOTHING;
     for (let row = 0; row < rows; row++) {
       if (outcome.has(row)) {
         if (known === null || strideOf(pattern) === 1) {
@@ -39,7 +43,11 @@ const toText =
         } else {
           const at = row * strideOf(input);
           const stretch = Math.floor(int64AsNumber(input.words, at) / fineness);
-          if (stretch !== kept || !isSafe(stretch)) {
+          if (fineness < FINE_MAX) {
+            split(input.words, at);
+            writeTime(known.parts, moment.days, moment.micros, sink);
+            text = NOTHING;
+          } else if (stretch !== kept || !isSafe(stretch)) {
             split(input.words, at);
             const one = new TextSink(1, 32);
             writeTime(known.parts, moment.days, moment.micros, one);

@@ -149,10 +149,12 @@ export function eachMember(
   }
 }
 
-/** The start of the one value that the text is, or -1 when it is no JSON. */
+/** The start of the one value that the text is, which is `found` then, or -1 when it is no JSON. */
 export function documentStart(bytes: Uint8Array, from: number, to: number): number {
   const start = skipSpace(bytes, from, to);
   const end = skipValue(bytes, start, to);
+  found.at = start;
+  found.end = end;
   return end >= 0 && skipSpace(bytes, end, to) === to ? start : -1;
 }
 
@@ -176,10 +178,11 @@ export function kindOf(bytes: Uint8Array, at: number): Kind {
   }
 }
 
-const hasEscape = (bytes: Uint8Array, from: number, to: number): boolean => {
-  const found = bytes.indexOf(BACKSLASH, from);
-  return found >= 0 && found < to;
-};
+/** Not `indexOf`, which would go on to the end of the column. */
+function hasEscape(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
+}
 
 /** The text of the string at [at, end), quotes included. */
 export const stringAt = (bytes: Uint8Array, at: number, end: number): string =>
