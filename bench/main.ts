@@ -29,6 +29,8 @@ const RUNS = 5;
 const QUIET_LOAD = 0.5;
 
 const JOB_NAMES = [...JOBS, ...OWN_JOBS].map(({ name }) => name);
+/** How Thalweg itself is run. */
+const OWN: ReadonlySet<string> = new Set(['thalweg', 'disk', 'twins']);
 const ENGINE_NAMES = ENGINES.map(({ name }) => name);
 
 const USAGE = `npm run bench -- [--jobs a,b] [--engines a,b] [--rows N] [--runs N] [--json FILE] [--dry]
@@ -120,7 +122,7 @@ async function measure(
 
 function tableOf(records: readonly JobRecord[], allTargets: boolean): string {
   const columns = ENGINES.map(({ name, title }) => ({ engine: name, title }));
-  const peers = columns.filter(({ engine }) => engine !== 'thalweg' && engine !== 'twins');
+  const peers = columns.filter(({ engine }) => !OWN.has(engine));
   return `${comparisonTable(records, columns, peers)}\n\n${targetTable(records, allTargets)}`;
 }
 

@@ -97,7 +97,12 @@ async function pauseAndRestore(
   workerd: BenchWorkerd,
   checkpointAt: number | null,
 ): Promise<{ pause: Pause; restoreMs: number; size: CheckpointAnswer }> {
-  const options = { twins: false, keep: false, ...(checkpointAt !== null && { checkpointAt }) };
+  const options = {
+    twins: false,
+    keep: false,
+    inMemory: false,
+    ...(checkpointAt !== null && { checkpointAt }),
+  };
   await runOnce(workerd, specOf(STATE, false), options);
   const nothing = await emptyRequest(workerd);
   const { headMs, value: size } = await workerd.askInSteps<CheckpointAnswer>('/checkpoint');
@@ -167,7 +172,11 @@ const scaling: OwnJob = {
       for (let run = -1; run < runs; run++) {
         for (const [at, spec] of specs.entries()) {
           const before = processorNanos(workerd.pid);
-          const one = await runOnce(workerd, spec, { twins: false, keep: false });
+          const one = await runOnce(workerd, spec, {
+            twins: false,
+            keep: false,
+            inMemory: true,
+          });
           const nanos = processorNanos(workerd.pid) - before;
           if (run >= 0) {
             times[at]?.push(one.ms);

@@ -1,5 +1,5 @@
 /**
- * Where the time of a job goes: `node bench/profile.ts JOB [--rows N] [--hosts N] [--twins]` runs it in workerd as
+ * Where the time of a job goes: `node bench/profile.ts JOB [--rows N] [--hosts N] [--twins] [--disk]` runs it in workerd as
  * `npm run bench` does, and V8's sampling profiler tells the share of each function's own time.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -79,6 +79,7 @@ const { values, positionals } = parseArgs({
     rows: { type: 'string', default: '200000' },
     hosts: { type: 'string', default: '1' },
     twins: { type: 'boolean', default: false },
+    disk: { type: 'boolean', default: false },
   },
   allowPositionals: true,
 });
@@ -92,7 +93,7 @@ const out = join(work, `out-profile-${process.pid}`);
 const workerd = await startWorkerd(ROOT, work, data.directory, out, true);
 try {
   const spec = specOf(job, false, Number(values.hosts));
-  const options = { twins: values.twins, keep: false };
+  const options = { twins: values.twins, keep: false, inMemory: !values.disk };
   for (let at = 0; at < WARM_UP_RUNS; at++) await runOnce(workerd, spec, options);
   const call = await inspector(workerd.inspectorUrl ?? '');
   await call('Profiler.enable');

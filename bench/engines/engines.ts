@@ -68,17 +68,22 @@ async function startPeer(name: string, job: Job, places: Places): Promise<Runnin
   };
 }
 
-async function startThalweg(job: Job, places: Places, twins: boolean): Promise<RunningEngine> {
+async function startThalweg(
+  name: string,
+  job: Job,
+  places: Places,
+  how: { twins: boolean; inMemory: boolean },
+): Promise<RunningEngine> {
   const spec = specOf(job, false);
   const keptSpec = specOf(job, true);
-  const out = join(places.work, `out-${twins ? 'twins' : 'thalweg'}-${process.pid}`);
+  const out = join(places.work, `out-${name}-${process.pid}`);
   mkdirSync(out, { recursive: true });
   const workerd = await startWorkerd(places.root, places.work, places.data, out);
   return {
-    run: async () => await runOnce(workerd, spec, { twins, keep: false }),
+    run: async () => await runOnce(workerd, spec, { ...how, keep: false }),
     answer: async () => {
       clearKept(out);
-      await runOnce(workerd, keptSpec, { twins, keep: true });
+      await runOnce(workerd, keptSpec, { ...how, keep: true });
       const digest = await digestOf(keptFiles(out));
       clearKept(out);
       return digest;
@@ -104,21 +109,26 @@ const peer = (
   start: async (job, places) => await startPeer(name, job, places),
 });
 
+const own = (
+  name: string,
+  title: string,
+  does: (job: Job) => boolean,
+  how: { twins: boolean; inMemory: boolean },
+): Engine => ({
+  name,
+  title,
+  package: null,
+  does,
+  start: async (job, places) => await startThalweg(name, job, places, how),
+});
+
 export const ENGINES: readonly Engine[] = [
-  {
-    name: 'thalweg',
-    title: 'Thalweg',
-    package: null,
-    does: () => true,
-    start: async (job, places) => await startThalweg(job, places, false),
-  },
-  {
-    name: 'twins',
-    title: 'Thalweg, TypeScript only',
-    package: null,
-    does: (job) => job.twins === true,
-    start: async (job, places) => await startThalweg(job, places, true),
-  },
+  own('thalweg', 'Thalweg, bytes in memory', () => true, { twins: false, inMemory: true }),
+  own('disk', 'Thalweg, through the disk service', () => true, { twins: false, inMemory: false }),
+  own('twins', 'Thalweg, TypeScript only, bytes in memory', (job) => job.twins === true, {
+    twins: true,
+    inMemory: true,
+  }),
   peer('duckdb', 'DuckDB', '@duckdb/node-api', (job) => job.duckdb !== undefined),
   peer('clickhouse', 'ClickHouse', 'chdb', (job) => job.clickhouse !== undefined),
   peer(

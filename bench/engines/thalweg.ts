@@ -69,7 +69,7 @@ export type RunResult = { rows: number; ms: number; metrics: OperatorMetrics[] }
 export async function runOnce(
   workerd: BenchWorkerd,
   spec: GenerationSpec,
-  options: { twins: boolean; keep: boolean; checkpointAt?: number },
+  options: { twins: boolean; keep: boolean; inMemory: boolean; checkpointAt?: number },
 ): Promise<RunResult> {
   const sinks = spec.graph.operators.filter((operator) => operator.spec.tag === 'sink');
   const stages = sinks.some(

@@ -4,6 +4,7 @@ import type { GenerationSpec, OperatorMetrics } from '../../src/protocol/message
 import { useKernels } from '../../src/kernels/kernels.ts';
 import { installKernels } from '../../src/platform/kernels.ts';
 import { FileReader } from './file-reader.ts';
+import { FilesInMemory } from './files-in-memory.ts';
 import { BenchHost, type Files } from './host.ts';
 
 type BenchEnv = { DATA: Fetcher; OUT: Fetcher };
@@ -17,6 +18,8 @@ export type RunRequest = {
   checkpointAt: number | null;
   /** No kernels: what they do in TypeScript. */
   twins: boolean;
+  /** Files are read from memory of this process, where the first run leaves them, and not through the service DATA. */
+  inMemory: boolean;
 };
 export type RunAnswer = {
   metrics: OperatorMetrics[];
@@ -29,6 +32,7 @@ export type CheckpointAnswer = { bytes: number; rows: number; newBytes: number }
 
 type Reports = Awaited<ReturnType<BenchHost['checkpoint']>>[];
 
+const inMemory = new FilesInMemory();
 /** What the last run left: its hosts, still deployed, and the files of their last checkpoint. */
 let hosts: BenchHost[] = [];
 let spec: GenerationSpec | null = null;
@@ -39,11 +43,16 @@ let epoch = 2;
 let reports: Promise<Reports> | null = null;
 
 /** New hosts in place of the old ones, deployed from the last checkpoint or from nothing. */
-async function deploy(env: BenchEnv, of: GenerationSpec, keep: boolean): Promise<void> {
+async function deploy(
+  env: BenchEnv,
+  of: GenerationSpec,
+  { keep, inMemory: held }: { keep: boolean; inMemory: boolean },
+): Promise<void> {
   for (const host of hosts) host.stop();
   const readers = new Map<string, FileReader>();
   const files: Files = {
     read: async (path, offset, length) => {
+      if (held) return await inMemory.read(env.DATA, path, offset, length);
       const reader = readers.get(path) ?? new FileReader(env.DATA, path);
       readers.set(path, reader);
       return await reader.read(offset, length);
@@ -61,7 +70,7 @@ async function run(env: BenchEnv, request: RunRequest): Promise<RunAnswer> {
   spec = request.spec;
   state = new Map();
   checkpoint = null;
-  await deploy(env, spec, request.keep);
+  await deploy(env, spec, request);
   const { checkpointAt } = request;
   const [first] = hosts;
   if (checkpointAt !== null && first !== undefined) {
@@ -135,7 +144,7 @@ async function answer(path: string, request: Request, env: BenchEnv): Promise<un
       return await run(env, (await request.json()) as RunRequest);
     case '/restore':
       if (spec === null) throw new Error('nothing has run');
-      await deploy(env, spec, false);
+      await deploy(env, spec, { keep: false, inMemory: false });
       return {};
     default:
       return {};

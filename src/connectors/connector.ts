@@ -74,6 +74,8 @@ export interface Source {
   /** What to do now; called again after each step but `wait` and `ended`. */
   poll(nowMs: number): SourceStep;
   onRead(partition: number, result: ReadResult): void;
+  /** From now on batches may be views of memory that the next `poll` writes over: nobody refers to them by then. */
+  lend?(): void;
   /** Offset per partition: everything before it has been given out. */
   snapshot(): Record<string, JsonValue>;
   /** Offsets of any partition, also of other subtasks; called once before `poll`. */
@@ -129,4 +131,6 @@ export interface Sink {
   onBarrier(epoch: number, output: SinkOutput): void;
   /** Rows handed over and not yet staged, in bytes: part of the memory budget. */
   bufferedBytes(): number;
+  /** As for operators. */
+  readonly copiesRows?: boolean;
 }

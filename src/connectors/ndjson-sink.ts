@@ -15,6 +15,7 @@ import type { Sink, SinkContext, SinkOutput, StageRequest } from './connector.ts
 export type PieceName = (epoch: number, index: number) => string;
 
 export class NdjsonSink implements Sink {
+  readonly copiesRows = true;
   readonly #context: SinkContext;
   readonly #encoder: JsonEncoder;
   readonly #method: StageRequest['method'];

@@ -81,6 +81,7 @@ export class JsonDecoder {
   readonly #timestampFormat: TimestampFormat | null;
   readonly #kernelBytesMin: number;
   #scanner: JsonScanner | null = null;
+  #lends = false;
   /** Grows with every row, so that no stamp is ever met twice. */
   #serial = 0;
   #capacity = 0;
@@ -113,6 +114,12 @@ export class JsonDecoder {
       !spec.unstructured || (columns.length === 1 && columns[0]?.type.tag === 'text'),
       'unstructured is one TEXT column',
     );
+  }
+
+  /** From now on what a call gives may be views of memory that the next call writes over. */
+  lend(): void {
+    this.#lends = true;
+    for (const slot of this.#slots) slot.lend();
   }
 
   /**
@@ -262,7 +269,8 @@ export class JsonDecoder {
         .toSorted(([left], [right]) => (left < right ? -1 : 1))
         .map(([column, count]) => ({ code: 'UNKNOWN_FIELD', column, count })),
       unknownFields: this.#unknownFields,
-      lineRanges: scanner === null ? ranges.subarray(0, rows * 2) : ranges.slice(0, rows * 2),
+      lineRanges:
+        scanner === null || this.#lends ? ranges.subarray(0, rows * 2) : ranges.slice(0, rows * 2),
     };
   }
 

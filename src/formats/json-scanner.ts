@@ -228,6 +228,7 @@ export class JsonScanner implements SlotPacker {
     for (const [index, slot] of this.#slots.entries()) {
       const place = this.#placeOf(index);
       slot.packer = this;
+      slot.isAttached = true;
       slot.nulls = true;
       slot.capacity = capacity;
       slot.present = memory.bytesAt(place.present, capacity);

@@ -140,6 +140,10 @@ export class Slot {
   textBytes = 8;
   /** Set while the buffers are someone else's memory: columns are copies of them then. */
   packer: SlotPacker | null = null;
+  /** Columns are views of the buffers, whoever has them, and the next batch writes over them. */
+  #isLent = false;
+  /** The buffers are, or were last, someone else's memory. */
+  isAttached = false;
 
   constructor(field: Field | DecodeColumn, prefix: string) {
     this.name = field.name;
@@ -181,10 +185,25 @@ export class Slot {
     return this.#fallback?.tag === 'text' ? this.#fallback.bytes.length : 0;
   }
 
-  /** Fresh buffers for up to `capacity` rows of about `rowBytes`; those of the last batch were handed on. */
+  /** Fresh buffers for up to `capacity` rows of about `rowBytes`; those of the last batch were handed on, if not lent. */
   start(capacity: number, rowBytes: number): void {
     this.nulls = false;
     this.present = NO_BYTES;
+    const isKept = this.#isLent && !this.isAttached && capacity <= this.capacity;
+    this.isAttached = false;
+    if (!isKept) this.#allocate(capacity, rowBytes);
+    for (const child of this.children) child.start(capacity, rowBytes);
+    this.element?.start(capacity, rowBytes);
+  }
+
+  /** From now on columns are views of memory that the next batch is written to. */
+  lend(): void {
+    this.#isLent = true;
+    for (const child of this.children) child.lend();
+    this.element?.lend();
+  }
+
+  #allocate(capacity: number, rowBytes: number): void {
     this.capacity = capacity;
     this.words = new Int32Array(capacity * WORD_COUNTS[this.layout]);
     if (this.layout === 'float64') this.floats = new Float64Array(capacity);
@@ -194,8 +213,6 @@ export class Slot {
       // Each row must find room for its whole length, so the last one needs more than it uses.
       this.heap = new Uint8Array(Math.ceil(capacity * this.textBytes * 1.1 + rowBytes * 2));
     }
-    for (const child of this.children) child.start(capacity, rowBytes);
-    this.element?.start(capacity, rowBytes);
   }
 
   /** Room for `capacity` rows, keeping what there is. */
@@ -334,8 +351,7 @@ export class Slot {
       case 'timestamp':
         return { tag: layout, ...common, words: this.#words(rows * 2) };
       case 'float64': {
-        const values = packer === null ? this.floats.subarray(0, rows) : this.floats.slice(0, rows);
-        return { tag: layout, ...common, values };
+        return { tag: layout, ...common, values: this.#handOn(this.floats, rows) };
       }
       case 'decimal':
         return { tag: layout, ...common, type: type as DecimalType, words: this.#words(rows * 4) };
@@ -346,11 +362,10 @@ export class Slot {
         if (rows > 0) this.textBytes = end / rows;
         // A mostly empty buffer is not worth keeping alive.
         const bytes =
-          packer !== null || end * 2 < this.heap.length
+          end * 2 < this.heap.length && !this.#isLent
             ? this.heap.slice(0, end)
-            : this.heap.subarray(0, end);
-        const offsets =
-          packer === null ? this.offsets.subarray(0, rows + 1) : this.offsets.slice(0, rows + 1);
+            : this.#handOn(this.heap, end);
+        const offsets = this.#handOn(this.offsets, rows + 1);
         return { tag: layout, ...common, offsets, bytes };
       }
       case 'list': {
@@ -368,7 +383,13 @@ export class Slot {
   }
 
   #words(count: number): Int32Array {
-    return this.packer === null ? this.words.subarray(0, count) : this.words.slice(0, count);
+    return this.#handOn(this.words, count);
+  }
+
+  /** A copy of what is someone else's memory, unless that is lent on. */
+  #handOn<T extends Uint8Array | Int32Array | Float64Array>(buffer: T, count: number): T {
+    const isView = this.packer === null || this.#isLent;
+    return (isView ? buffer.subarray(0, count) : buffer.slice(0, count)) as T;
   }
 
   #booleans(rows: number): Uint8Array {

@@ -3,7 +3,7 @@ import { DebeziumDecoder } from './debezium-decoder.ts';
 import type { DecodeColumn, FormatSpec } from './format.ts';
 import { type DecodeOptions, JsonDecoder } from './json-decoder.ts';
 
-export type RowDecoder = Pick<JsonDecoder, 'decode'>;
+export type RowDecoder = Pick<JsonDecoder, 'decode'> & Partial<Pick<JsonDecoder, 'lend'>>;
 
 export function makeRowDecoder(
   columns: readonly DecodeColumn[],

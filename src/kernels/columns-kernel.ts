@@ -16,6 +16,8 @@ type Int64Function = (
 ) => number;
 
 export type ColumnsExports = {
+  hashStream(from: Pointer, end: Pointer, lanes: Pointer): void;
+  hashContent(from: Pointer, end: Pointer, lanes: Pointer): void;
   routeWords(words: Pointer, width: number, rows: number, out: Pointer): void;
   routeFloats(values: Pointer, rows: number, out: Pointer): void;
   routeText(offsets: Pointer, bytes: Pointer, rows: number, seed: number, out: Pointer): void;
@@ -137,7 +139,7 @@ export function columnsKernel(): ColumnsKernel | null {
 }
 
 /** Vectors read past the end of a buffer, and never into the next one. */
-const SLACK = 64;
+export const SLACK = 64;
 
 export const reserveWords = (memory: KernelMemory, count: number): Pointer =>
   memory.reserve(4 * count + SLACK);

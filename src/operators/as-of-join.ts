@@ -24,6 +24,7 @@ import type { Operator, Output, Watermark } from './operator.ts';
 import { timeAt, timesOf } from './times.ts';
 
 export class AsOfJoin implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #pads: boolean;
   readonly #strict: boolean;

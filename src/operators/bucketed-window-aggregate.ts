@@ -35,6 +35,7 @@ import { timeColumn, WindowRows, type WindowAggregateSpec } from './window-rows.
 const FLUSH_MS = 1_000;
 
 export class BucketedWindowAggregate implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: WindowAggregateSpec;
   readonly #inputSchema: Schema;

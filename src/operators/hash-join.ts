@@ -47,6 +47,7 @@ type Role = {
 };
 
 export class HashJoin implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #roles: readonly [Role, Role];
   readonly #pairs: JoinPairs;

@@ -25,6 +25,7 @@ import { timeAt } from './times.ts';
 const PAIRS_MAX = 8192;
 
 export class LookupJoin implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly waitsForEnd = 1;
   readonly #kind: JoinSpec['kind'];

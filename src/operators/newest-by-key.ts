@@ -30,6 +30,7 @@ const ABSENT_MAX = 1024;
 const EVENT_TIME = { name: '_timestamp', type: TIMESTAMP, nullable: true };
 
 export class NewestByKey implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #keyColumns: readonly number[];
   readonly #schema: Schema;

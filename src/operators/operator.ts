@@ -34,6 +34,11 @@ export interface Output {
 
 export interface Operator {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
+  /**
+   * True: nothing of a batch is referred to once `onBatch` has returned, but by what was emitted meanwhile. Then batches may be
+   * lent: their memory is written over afterwards.
+   */
+  readonly copiesRows?: boolean;
   /** Partial states of a combiner, in the schema of `partialStates`; only where that is given. */
   onPartial?(batch: RecordBatch, output: Output): void;
   readonly partialStates?: Schema;

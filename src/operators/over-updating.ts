@@ -35,6 +35,7 @@ export type OverSpec = OperatorSpec & { tag: 'over' };
 const ROWS_AT_ONCE = 16_384;
 
 export class OverUpdating implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: OverSpec;
   readonly #inputSchema: Schema;

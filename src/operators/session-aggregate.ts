@@ -37,6 +37,7 @@ const LEFT_SLOTS_MAX = 1024;
 const REMOVED_MAX = 65_536;
 
 export class SessionAggregate implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: WindowAggregateSpec;
   readonly #gap: number;

@@ -26,6 +26,7 @@ export type SetOperationSpec = OperatorSpec & { tag: 'set-operation' };
 const DEAD_ROWS_MAX = 1024;
 
 export class SetOperation implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: SetOperationSpec;
   readonly #schema: Schema;

@@ -5,6 +5,8 @@ import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import type { Operator, Output, Watermark } from './operator.ts';
 
 export abstract class StatelessOperator implements Operator {
+  readonly copiesRows = true;
+
   abstract onBatch(port: number, batch: RecordBatch, output: Output): void;
 
   onWatermark(_watermark: Watermark, _output: Output): void {}

@@ -29,6 +29,7 @@ import { nothingToRetract } from './row-json.ts';
 export type TopNSpec = OperatorSpec & { tag: 'top-n' };
 
 export class TopN implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: TopNSpec;
   readonly #inputSchema: Schema;

@@ -36,6 +36,7 @@ export type UpdatingAggregateSpec = OperatorSpec & { tag: 'updating-aggregate' }
 const DEAD_GROUPS_MAX = 1024;
 
 export class UpdatingAggregate implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: UpdatingAggregateSpec;
   readonly #outputSchema: Schema;

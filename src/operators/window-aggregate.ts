@@ -40,6 +40,7 @@ const RUNS_MAX = 8;
 const PROGRESS: Schema = [{ name: 'emitted_to', type: TIMESTAMP, nullable: false }];
 
 export class WindowAggregate implements Operator {
+  readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly partialStates: Schema;
   readonly #spec: WindowAggregateSpec;

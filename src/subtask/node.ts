@@ -20,6 +20,8 @@ import { WatermarkMerge } from './watermark-merge.ts';
 /** What a node does with rows: an operator, a source's output side, or a sink. */
 export interface NodeBody {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
+  /** As for operators. */
+  readonly copiesRows?: boolean | undefined;
   onWatermark(watermark: Watermark, output: Output): void;
   onTick(nowMs: number, output: Output): void;
   /** As for operators. */
@@ -103,6 +105,14 @@ export class Node implements Output {
     this.counters.batchesOut++;
     for (const { node, port } of this.downstream) node.receive(port, batch);
     for (const shuffle of this.shuffles) shuffle.emit(batch, this);
+  }
+
+  /** Whether nobody who gets rows of this node refers to them once `emit` has returned. */
+  get mayLend(): boolean {
+    return (
+      this.shuffles.length === 0 &&
+      this.downstream.every(({ node }) => node.body.copiesRows === true && node.mayLend)
+    );
   }
 
   fail(problems: readonly RowProblem[]): void {

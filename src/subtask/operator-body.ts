@@ -16,6 +16,10 @@ export class OperatorBody implements NodeBody {
     this.operator.onBatch(port, batch, output);
   }
 
+  get copiesRows(): boolean | undefined {
+    return this.operator.copiesRows;
+  }
+
   onPartial(partial: RecordBatch, output: Output): void {
     must(this.operator.onPartial, 'an operator of partial states').call(
       this.operator,

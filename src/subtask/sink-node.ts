@@ -49,6 +49,10 @@ export class SinkNode implements NodeBody, SinkOutput {
     this.#port = port;
   }
 
+  get copiesRows(): boolean | undefined {
+    return this.sink.copiesRows;
+  }
+
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     this.#output = output;
     this.sink.onBatch(batch, this.#epoch, this);

@@ -92,6 +92,7 @@ export class SourceNode implements NodeBody {
     this.#steppedMs = nowMs;
     if (!this.#announced) {
       this.#announced = true;
+      if (this.#nodeOf().mayLend) this.#source.lend?.();
       this.#announce();
       if (this.#source.partitions.length === 0) this.#nodeOf().stepAside();
     }

@@ -32,16 +32,17 @@ export type Totals = { rows: number; errors: number };
 
 const encoder = new TextEncoder();
 
-function run(given: Case, kernelBytesMin: number, totals: Totals | null): unknown[] {
+function run(given: Case, kernelBytesMin: number, totals: Totals | null, lends = false): unknown[] {
   const { columns, spec, options, bytes, cuts, rowsMax } = given;
   const decoder = new JsonDecoder(columns, spec, { ...options, kernelBytesMin });
+  if (lends) decoder.lend();
   const results: unknown[] = [];
   let at = 0;
   for (const [index, cut] of cuts.entries()) {
     const final = index === cuts.length - 1;
     for (;;) {
       const result: DecodeResult = decoder.decode(bytes, at, cut, rowsMax, final);
-      results.push(result);
+      results.push(lends ? copyOf(result) : result);
       if (totals !== null) {
         totals.rows += result.batch.rows;
         totals.errors += result.errors.length;
@@ -51,6 +52,27 @@ function run(given: Case, kernelBytesMin: number, totals: Totals | null): unknow
     }
   }
   return results;
+}
+
+/** The same with memory of its own for each buffer. */
+function copyOf(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copyOf(part)]));
+}
+
+/** The same for a decoder that lends its memory, with the kernel or without, beside one that does not. */
+export function lendingDifference(
+  given: Case,
+  kernelBytesMin: number,
+): { lent: unknown; own: unknown } | null {
+  const lent = run(given, kernelBytesMin, null, true);
+  const own = run(given, Infinity, null);
+  for (let index = 0; index < Math.max(lent.length, own.length); index++) {
+    if (!isDeepStrictEqual(lent[index], own[index])) return { lent: lent[index], own: own[index] };
+  }
+  return null;
 }
 
 /** Null when kernel and twin give equal results, otherwise the first that differ. */

@@ -7,7 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Prng } from '../../src/base/prng.ts';
 import { readKernels } from '../../src/cli/kernels.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
-import { firstDifference, hostileCase, neighbourCases, utf8Case } from './json-differential.ts';
+import {
+  firstDifference,
+  hostileCase,
+  lendingDifference,
+  neighbourCases,
+  utf8Case,
+} from './json-differential.ts';
 
 /** Rounds of random input; a longer run is asked for by the environment. */
 const ROUNDS = Number(process.env['KERNEL_ROUNDS'] ?? 400);
@@ -25,6 +31,16 @@ test('kernel and twin decode any input alike', () => {
   }
   expect(totals.rows).toBeGreaterThan(ROUNDS * 5);
   expect(totals.errors).toBeGreaterThan(ROUNDS);
+}, 600_000);
+
+test('a decoder that lends its memory gives what one gives that does not, kernel, twin or both in turns', () => {
+  for (let round = 0; round < ROUNDS / 2; round++) {
+    const seed = `lending ${round}`;
+    for (const kernelBytesMin of [0, 1000, Infinity]) {
+      const difference = lendingDifference(hostileCase(new Prng(seed)), kernelBytesMin);
+      expect(difference, `seed ${seed}, the kernel from ${kernelBytesMin} bytes on`).toBeNull();
+    }
+  }
 }, 600_000);
 
 test('kernel and twin judge UTF-8 alike: all pairs, edges of three and four bytes, at several places of a vector', () => {

@@ -34,7 +34,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'lineage',
-    imports: ['base'],
+    imports: ['base', 'kernels'],
     purpose: 'the R2 lineage protocol as generators over an object-store port',
   },
   {

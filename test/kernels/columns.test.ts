@@ -15,6 +15,8 @@ import { RowErrors } from '../../src/expr/row-errors.ts';
 import { selectRows } from '../../src/expr/select.ts';
 import { kernel, useKernels } from '../../src/kernels/kernels.ts';
 import { routeRows, splitRowsFast } from '../../src/kernels/route-rows.ts';
+import { contentHash } from '../../src/lineage/content-hash.ts';
+import { StreamHash } from '../../src/lineage/stream-hash.ts';
 import { numberRows, pairRows, type KeyedRows } from '../../src/state/row-numbers.ts';
 
 const committed = readKernels();
@@ -244,14 +246,29 @@ function checkRows(modules: typeof committed, draw: Draw): void {
   agree(modules, () => foldInt64(numbers, 8, values, left.rows));
 }
 
+function checkHashes(modules: typeof committed, draw: Draw): void {
+  const bytes = Uint8Array.from({ length: draw.pick([511, 512, 2000, 70_000]) }, () =>
+    draw.below(256),
+  );
+  const cut = draw.below(bytes.length);
+  agree(modules, () => {
+    const hash = new StreamHash();
+    hash.update(bytes.subarray(0, cut));
+    hash.update(bytes.subarray(cut));
+    return [hash.digest(), contentHash(bytes), contentHash(bytes.subarray(cut))];
+  });
+}
+
 function check(modules: typeof committed, rounds: number): void {
   const draw = new Draw();
+  const ofBytes = new Draw();
   for (let round = 0; round < rounds; round++) {
     checkNumbers(modules, draw);
     checkCastsAndSelections(modules, draw);
     checkRouting(modules, draw);
     checkRows(modules, draw);
     checkCollisions(modules, draw);
+    checkHashes(modules, ofBytes);
   }
 }
 
@@ -298,6 +315,8 @@ const FAULTS: [string, string, string][] = [
     'product > limit || product < -limit',
   ],
   ['rows behind the last are selected', 'if (left < 32) set &=', 'if (left < 16) set &='],
+  ['a lane of a hash of bytes is turned too far', '* 0x9e3779b1, 13)', '* 0x9e3779b1, 14)'],
+  ['lanes of a content hash do not meet', 'rotl<u32>(h4, 13) + h1', 'rotl<u32>(h4, 13) + h2'],
   ['a carry of a sum is lost', '+ <i64>(after < before)', ''],
   ['-0 hashes as itself', 'reinterpret<u64>(value + 0)', 'reinterpret<u64>(value)'],
   [

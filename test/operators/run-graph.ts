@@ -10,6 +10,7 @@ import { planSql } from '../../src/graph/plan-sql.ts';
 import { makeOperator } from '../../src/operators/make-operator.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
 import { WatermarkMerge } from '../../src/subtask/watermark-merge.ts';
+import { writeOver } from '../harness/write-over.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
 
 export type RunResult = { rows: Row[]; failed: RowProblem[]; late: RowProblem[] };
@@ -120,9 +121,20 @@ class GraphRun {
     for (let from = 0; from < rows.length; from += batchRows) {
       const batch = batchFromRows(spec.physical, rows.slice(from, from + batchRows));
       this.#deliver(operator.id, reader, 0, batch);
+      if (this.#mayLend(operator.id)) writeOver(batch);
       yield;
     }
     this.#watermark(operator.id, Infinity);
+  }
+
+  /** As `Node.mayLend`. */
+  #mayLend(id: string): boolean {
+    return this.#graph.edges
+      .filter(({ from }) => from === id)
+      .every(({ to }) => {
+        const operator = this.#operators.get(to);
+        return operator === undefined || (operator.copiesRows === true && this.#mayLend(to));
+      });
   }
 
   #deliver(id: string, reader: SourceRun, partition: number, batch: RecordBatch): void {

@@ -3,6 +3,8 @@ import type { RecordBatch } from '../../batch/record-batch.ts';
 import type { Sink, SinkOutput } from '../connector.ts';
 
 export class BlackholeSink implements Sink {
+  readonly copiesRows = true;
+
   onBatch(_batch: RecordBatch, _epoch: number, _output: SinkOutput): void {}
 
   onBarrier(_epoch: number, _output: SinkOutput): void {}

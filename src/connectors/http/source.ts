@@ -75,6 +75,10 @@ export class HttpSource implements Source {
     this.#decoder = makeRowDecoder(decodedColumns(context.spec.physical), context.spec.format);
   }
 
+  lend(): void {
+    this.#decoder.lend?.();
+  }
+
   poll(_nowMs: number): SourceStep {
     if (this.#failed !== null) return { tag: 'failed', report: this.#failed };
     if (this.#parts.length === 0) return { tag: 'ended' };

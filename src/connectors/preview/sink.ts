@@ -5,6 +5,7 @@ import type { Sink, SinkContext, SinkOutput } from '../connector.ts';
 import { encodeLines } from '../ndjson-sink.ts';
 
 export class PreviewSink implements Sink {
+  readonly copiesRows = true;
   readonly #context: SinkContext;
   readonly #encoder: JsonEncoder;
 

@@ -59,6 +59,10 @@ export class ObjectSource implements Source {
     if (this.partitions.length === 0) this.#ended = 'source';
   }
 
+  lend(): void {
+    this.#decoder.lend?.();
+  }
+
   poll(_nowMs: number): SourceStep {
     if (this.#failed !== null) return { tag: 'failed', report: this.#failed };
     if (this.#ended !== 'no') {

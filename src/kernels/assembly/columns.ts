@@ -5,6 +5,7 @@
  * Each function reads and writes what its arguments point at and keeps nothing. Buffers are read up to 16 bytes past
  * their end.
  */
+import { hashContent, hashStream } from './columns-bytes.ts';
 import { hashNulls, joinHashes, partition, routeFloats, routeText, routeWords } from './columns-hash.ts';
 import {
   addInt64,
@@ -31,6 +32,8 @@ import {
 } from './columns-table.ts';
 
 export {
+  hashContent,
+  hashStream,
   hashNulls,
   joinHashes,
   partition,
