@@ -81,6 +81,7 @@ export function describeState(spec: OperatorSpec): string | null {
     case 'set-operation':
       return 'one row per different row, until neither side has it';
     case 'project':
+    case 'unnest':
     case 'filter':
     case 'union':
       return null;

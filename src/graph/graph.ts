@@ -124,6 +124,14 @@ export type OperatorSpec =
       retracting: boolean;
       flushMs: number;
     }
+  /** Output: the kept columns of the input, an element of each list, and its place from 1 if `ordinality`; `outer` keeps rows without elements. */
+  | {
+      tag: 'unnest';
+      kept: readonly number[];
+      lists: readonly Expr[];
+      ordinality: boolean;
+      outer: boolean;
+    }
   /** EXCEPT and INTERSECT of two inputs with the same columns; rows carry retractions. */
   | { tag: 'set-operation'; operator: 'except' | 'intersect'; all: boolean; flushMs: number }
   | {

@@ -125,6 +125,10 @@ function specOf(node: PlanNode): OperatorSpec {
       return { tag: 'newest-by-key', keyColumns: node.keyColumns };
     case 'join':
       return joinSpec(node);
+    case 'unnest': {
+      const { kept, lists, ordinality, outer } = node;
+      return { tag: 'unnest', kept, lists, ordinality, outer };
+    }
     case 'union':
       return { tag: 'union', inputs: node.inputs.length };
     case 'over': {

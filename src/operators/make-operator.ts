@@ -14,6 +14,7 @@ import { SessionAggregate } from './session-aggregate.ts';
 import { SetOperation } from './set-operation.ts';
 import { TopN } from './top-n.ts';
 import { Union } from './union.ts';
+import { Unnest } from './unnest.ts';
 import { UpdatingAggregate } from './updating-aggregate.ts';
 import { WindowAggregate } from './window-aggregate.ts';
 import type { WindowAggregateSpec } from './window-rows.ts';
@@ -26,6 +27,8 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
       return new Project(spec.exprs, inputSchema(operator, graph));
     case 'filter':
       return new Filter(spec.predicate, inputSchema(operator, graph));
+    case 'unnest':
+      return new Unnest(spec, inputSchema(operator, graph));
     case 'union':
       return new Union();
     case 'window-aggregate':

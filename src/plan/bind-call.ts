@@ -27,6 +27,7 @@ export function bindCall(
     );
   if (isAggregateName(name)) return bindAggregated(call, context);
   if (refuseModifiers(call, context)) return POISON;
+  if (name === 'unnest') return bindUnnest(call, context);
   if (name === 'row_time') return bindRowTime(call, context);
   const form = bindForm(call, context, binder);
   if (form !== null) return form;
@@ -97,6 +98,14 @@ function refuseModifiers(call: CallExpression, context: ExpressionContext): bool
   const message = `the named argument "${named.name?.text}" is not supported yet`;
   refuse(context, 'UNSUPPORTED', message, named, 'give arguments by position');
   return true;
+}
+
+function bindUnnest(call: CallExpression, context: ExpressionContext): Expr {
+  if (context.unnest !== undefined) return context.unnest(call);
+  const message = `unnest() is not allowed in ${context.place}`;
+  const hint =
+    'it belongs to FROM, the SELECT list and GROUP BY; unnest in a subquery to use elements elsewhere';
+  return refuse(context, 'UNSUPPORTED', message, call, hint);
 }
 
 function bindRowTime(call: CallExpression, context: ExpressionContext): Expr {

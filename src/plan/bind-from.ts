@@ -10,6 +10,7 @@ import type {
 } from '../sql/ast-query.ts';
 import type { Span } from '../base/errors.ts';
 import { bindLateral } from './bind-lateral.ts';
+import { besideUnnest, isUnnest, takesLists } from './bind-unnest.ts';
 import type { Condition } from './bind-join.ts';
 import { bindJoin, joinAll, sideBySide, withCondition } from './bind-join-clause.ts';
 import { oneRow } from './bind-values.ts';
@@ -46,11 +47,19 @@ export type Relation = {
   open: boolean;
 };
 
+/** One row without columns. */
+const nothingRead = (): Relation => ({
+  parts: [oneRow()],
+  conditions: [],
+  scope: [],
+  open: false,
+});
+
 const NOTHING: Relation = { parts: null, conditions: [], scope: [], open: true };
 
 export function bindFrom(select: Select, environment: Environment): Relation {
   const [first, ...others] = select.from;
-  if (first === undefined) return { parts: [oneRow()], conditions: [], scope: [], open: false };
+  if (first === undefined) return nothingRead();
   return others.reduce(
     (left, reference) => besideLeft(left, reference, 'inner', environment),
     bindReference(first, environment),
@@ -83,6 +92,7 @@ function besideLeft(
   kind: 'inner' | 'left',
   environment: Environment,
 ): Relation {
+  if (isUnnest(reference)) return besideUnnest(left, reference, kind, environment);
   if (!isLateral(reference)) return sideBySide(left, bindReference(reference, environment));
   const lateral = bindLateral(reference, left, kind, environment);
   if (lateral.tag === 'joined') return lateral.relation;
@@ -132,6 +142,8 @@ function bindReference(reference: TableReference, environment: Environment): Rel
         diagnostics,
       );
     case 'table_function': {
+      if (takesLists(reference.call))
+        return besideUnnest(nothingRead(), reference, 'inner', environment);
       const windowed = ['tumble', 'hop', 'cumulate', 'session'].includes(reference.call.name.name);
       const hint = windowed
         ? `use ${reference.call.name.name}(interval '1 minute') in GROUP BY`
@@ -145,7 +157,8 @@ function bindReference(reference: TableReference, environment: Environment): Rel
       return NOTHING;
     }
     case 'join':
-      if (isLateral(reference.right)) return lateralJoin(reference, environment);
+      if (isLateral(reference.right) || isUnnest(reference.right))
+        return lateralJoin(reference, environment);
       return bindJoin(
         reference,
         bindReference(reference.left, environment),

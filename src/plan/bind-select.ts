@@ -12,6 +12,7 @@ import { withSubqueries } from './bind-subquery.ts';
 import { Rows } from './subquery-rows.ts';
 import { applyWhere } from './bind-where.ts';
 import { Overs } from './bind-over.ts';
+import { Unnests } from './bind-unnest.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
 import { Grouping, hasAggregate } from './grouping.ts';
@@ -103,12 +104,27 @@ function bindPlain(
   context: ExpressionContext,
 ): BoundItems {
   const overs = new Overs(select.windows, context.diagnostics);
+  const unnests = new Unnests();
   const withOver = { ...context, over: (call: CallExpression) => overs.add(call, context) };
-  const binder = new ExpressionBinder(withOver);
+  const unnest = (call: CallExpression): Expr => unnests.add(call, withOver);
+  const binder = new ExpressionBinder({ ...withOver, unnest });
   const exprs = items.map((item) => bindItem(item, binder));
   const condition = bindQualify(select, items, withOver);
   // Subqueries of the expressions are joined to the rows as they are bound.
-  return qualified(overs, rows.node, exprs, condition, null);
+  const { lists } = unnests;
+  const { node, exprs: all } = qualified(overs, rows.node, [...exprs, ...lists], condition, null);
+  return unnested(unnests, node, all, exprs.length);
+}
+
+/** The rows with lists taken apart, which stand behind the expressions. */
+function unnested(
+  unnests: Unnests,
+  node: PlanNode | null,
+  all: readonly Expr[],
+  count: number,
+): BoundItems {
+  const exprs = all.slice(0, count);
+  return node === null ? { node, exprs } : unnests.build(node, all.slice(count), exprs);
 }
 
 /** QUALIFY may use the names of the SELECT list, since it is about what is computed there. */
@@ -170,10 +186,12 @@ function bindGrouped(
   const base = contextFor('SELECT');
   const grouping = new Grouping(base, input === null ? undefined : windowTypeOf(input));
   const aliases = aliasesOf(items);
+  const before = new Unnests(input?.schema.length);
   const keyBinder = new ExpressionBinder({
     ...base,
     place: 'GROUP BY',
     window: (call) => grouping.groupByWindow(call),
+    unnest: (call) => before.add(call, base),
     aliases,
   });
   for (const key of select.groupBy) bindKey(key, items, keyBinder, grouping, diagnostics);
@@ -184,8 +202,10 @@ function bindGrouped(
   const windowAliases = new Map([...aliases].filter(([, expression]) => isWindowCall(expression)));
   const overs = new Overs(select.windows, diagnostics);
   const inner = { ...base, ...collect, aliases: windowAliases };
+  const unnests = new Unnests();
   const withOver = { ...inner, over: (call: CallExpression) => overs.add(call, inner) };
-  const binder = new ExpressionBinder(withOver);
+  const unnest = (call: CallExpression): Expr => unnests.add(call, withOver, before);
+  const binder = new ExpressionBinder({ ...withOver, unnest });
   const collected = items.map((item) => bindItem(item, binder));
   const having =
     select.having === null
@@ -195,15 +215,23 @@ function bindGrouped(
         );
 
   const qualify = bindQualify(select, items, withOver);
-  const exprs = collected.map((expr, index) => grouping.regroup(expr, items[index] ?? select));
+  const exprs = [...collected, ...unnests.lists].map((expr, index) =>
+    grouping.regroup(expr, items[index] ?? select),
+  );
   const condition =
     having === null || select.having === null ? null : grouping.regroup(having, select.having);
-  const node = input === null ? null : grouping.build(input, select.groupBy[0] ?? select);
+  const rows = input === null ? null : before.build(input, before.lists, []).node;
+  const node = rows === null ? null : grouping.build(rows, select.groupBy[0] ?? select);
   const kept =
     qualify === null || select.qualify === null ? null : grouping.regroup(qualify, select.qualify);
-  return qualified(overs, filtered(node, condition), exprs, kept, (expr, source) =>
-    grouping.regroup(expr, source),
+  const { node: whole, exprs: all } = qualified(
+    overs,
+    filtered(node, condition),
+    exprs,
+    kept,
+    (expr, source) => grouping.regroup(expr, source),
   );
+  return unnested(unnests, whole, all, items.length);
 }
 
 /** GROUP BY takes expressions, positions and aliases; a column of the input comes before an alias of the same name. */

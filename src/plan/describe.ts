@@ -26,6 +26,10 @@ export function describeNode(node: PlanNode): string {
       return `newest row by ${node.keyColumns.map((key) => quoteName(node.schema[key]?.name ?? '')).join(', ')}`;
     case 'join':
       return describeJoin(node);
+    case 'unnest': {
+      const lists = node.lists.map((list) => printOver(list, node.input.schema)).join(', ');
+      return `${node.outer ? 'outer ' : ''}unnest ${lists}${node.ordinality ? ' with ordinality' : ''}`;
+    }
     case 'union':
       return `union of ${node.inputs.length} inputs`;
     case 'over':

@@ -29,6 +29,10 @@ export function eventOrderOf(expr: Expr, node: PlanNode): EventOrder | null {
       return eventOrderOf(expr, node.input);
     case 'over':
       return index < node.input.schema.length ? eventOrderOf(expr, node.input) : null;
+    case 'unnest': {
+      const kept = node.kept[index];
+      return kept === undefined ? null : eventOrderOf({ ...expr, index: kept }, node.input);
+    }
     case 'union': {
       const all = node.inputs.map((input) => eventOrderOf(expr, input));
       return all.every((each) => each === 'exact') ? 'exact' : null;
@@ -55,6 +59,10 @@ export function namesWindow(expr: Expr, node: PlanNode): boolean {
       return namesWindow(expr, node.input);
     case 'over':
       return expr.index < node.input.schema.length && namesWindow(expr, node.input);
+    case 'unnest': {
+      const kept = node.kept[expr.index];
+      return kept !== undefined && namesWindow({ ...expr, index: kept }, node.input);
+    }
     case 'union':
       return node.inputs.every((input) => namesWindow(expr, input));
     default:
@@ -72,6 +80,7 @@ export function isWindowed(node: PlanNode): boolean {
     case 'project':
     case 'filter':
     case 'over':
+    case 'unnest':
       return isWindowed(node.input);
     case 'union':
       return node.inputs.every(isWindowed);

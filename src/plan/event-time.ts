@@ -47,6 +47,10 @@ function columnOffset(index: number, node: PlanNode): number | null {
     }
     case 'filter':
       return columnOffset(index, node.input);
+    case 'unnest': {
+      const kept = node.kept[index];
+      return kept === undefined ? null : columnOffset(kept, node.input);
+    }
     case 'project': {
       const expr = node.exprs[index];
       return expr === undefined ? null : offsetFromEventTime(expr, node.input);

@@ -13,6 +13,13 @@ export const POISON: Expr = { tag: 'literal', value: null, type: TEXT };
 export const OVER_STAND_INS = 1 << 22;
 
 export const isOverStandIn = (expr: Expr): boolean =>
+  expr.tag === 'column' && expr.index >= OVER_STAND_INS && expr.index < UNNEST_STAND_INS;
+
+/** Columns from here to those of an outer query stand for elements of lists until those are taken apart. */
+export const UNNEST_STAND_INS = 1 << 23;
+
+/** What is computed behind the grouping. */
+export const isStandIn = (expr: Expr): boolean =>
   expr.tag === 'column' && expr.index >= OVER_STAND_INS && expr.index < OUTER_COLUMNS;
 
 const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'cumulate', 'session']);
@@ -36,6 +43,8 @@ export type ExpressionContext = {
   window: ((call: CallExpression) => Expr) | null;
   /** Gives the expression for a call with OVER; absent: it is refused here. */
   over?: (call: CallExpression) => Expr;
+  /** Gives the expression for an element of `unnest(…)`; absent: it is refused here. */
+  unnest?: (call: CallExpression) => Expr;
   /** Names of other expressions of the same SELECT that may be used where no column has the name. */
   aliases: ReadonlyMap<string, Expression>;
   /** Columns of the query outside that a correlated subquery may read where it has no such name itself. */

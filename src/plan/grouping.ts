@@ -12,7 +12,7 @@ import { isAggregateName } from '../expr/aggregate-registry.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
 import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { ExpressionBinder } from './bind-expression.ts';
-import { type ExpressionContext, POISON, isOverStandIn } from './expression-context.ts';
+import { type ExpressionContext, POISON, isStandIn } from './expression-context.ts';
 import { bindWindow, isWindowEnd, sameWindow } from './bind-window.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { canonical, columnsOf } from './expressions.ts';
@@ -71,6 +71,7 @@ function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): v
     case 'project':
     case 'filter':
     case 'newest-by-key':
+    case 'unnest':
       return warnOfArrival(input.input, span, diagnostics);
     case 'window-aggregate':
     case 'updating-aggregate':
@@ -222,7 +223,7 @@ export class Grouping {
   /** Expression over the input and the stand-ins → over the grouped rows. */
   regroup(expr: Expr, source: { span: Span }): Expr {
     if (expr === POISON || this.#broken) return POISON;
-    if (isOverStandIn(expr)) return expr;
+    if (isStandIn(expr)) return expr;
     const windowPlace = this.#keys.length;
     const text = canonical(expr);
     const key = this.#keys.findIndex((candidate) => canonical(candidate.expr) === text);

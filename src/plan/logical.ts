@@ -193,6 +193,17 @@ export type SetOperationNode = NodeShape & {
   inputs: readonly PlanNode[];
 };
 
+/** A row for each element of lists. Columns: those of the input that are handed on, an element of each list, and its place from 1 if `ordinality`. */
+export type UnnestNode = NodeShape & {
+  tag: 'unnest';
+  input: PlanNode;
+  kept: readonly number[];
+  lists: readonly Expr[];
+  ordinality: boolean;
+  /** A row without elements stays, with NULLs. */
+  outer: boolean;
+};
+
 export type PlanNode =
   | ScanNode
   | JoinNode
@@ -204,7 +215,8 @@ export type PlanNode =
   | UnionNode
   | OverNode
   | TopNNode
-  | SetOperationNode;
+  | SetOperationNode
+  | UnnestNode;
 
 export type SinkPlan = {
   tag: 'sink';

@@ -109,6 +109,8 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
         rightKeys: node.rightKeys.map(change),
         residual: node.residual === null ? null : change(node.residual),
       });
+    case 'unnest':
+      return { ...node, lists: node.lists.map(change) };
     // What these read are columns, which nothing folds.
     case 'over':
     case 'top-n':

@@ -137,6 +137,28 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
         times: kept.map((index) => must(input.times[index], 'time')),
       };
     }
+    case 'unnest': {
+      const input = run(node.input);
+      const lists = node.lists.map((list) => evaluate(list, input) as (readonly Value[] | null)[]);
+      const made = input.rows.flatMap((row, at) => {
+        const own = lists.map((list) => list[at] ?? []);
+        const length = Math.max(...own.map((list) => list.length));
+        const places = length === 0 && node.outer ? [-1] : [...Array(length).keys()];
+        return places.map((place) => ({
+          at,
+          row: [
+            ...node.kept.map((column) => row[column] ?? null),
+            ...own.map((list) => list[place] ?? null),
+            ...(node.ordinality ? [place < 0 ? null : BigInt(place + 1)] : []),
+          ],
+        }));
+      });
+      return {
+        schema: node.schema,
+        rows: made.map(({ row }) => row),
+        times: made.map(({ at }) => must(input.times[at], 'time')),
+      };
+    }
     case 'join':
       return join(node, run(node.left), run(node.right));
     case 'updating-aggregate': {

@@ -93,6 +93,12 @@ function checkNode(node: PlanNode): void {
         [...node.partitionBy, ...node.orderBy.map(({ expr }) => expr)],
         node.input.schema,
       );
+    case 'unnest':
+      node.lists.forEach((list) => {
+        assert(list.type.tag === 'list', 'UNNEST reads lists');
+        checkExpr(list, node.input.schema);
+      });
+      return;
     case 'set-operation':
     case 'union':
       assert(

@@ -33,6 +33,7 @@ import {
 import { nodesOf } from '../rewrite.ts';
 import { joinNeeds, pruneJoin } from './prune-join.ts';
 import { overNeeds, pruneOver, pruneTopN, topNNeeds } from './prune-over.ts';
+import { pruneUnnest, unnestNeeds } from './prune-unnest.ts';
 import type { Rule } from './rule.ts';
 
 export const pruneColumnsRule: Rule = { name: 'prune columns', apply: prune };
@@ -113,6 +114,8 @@ function needOfInput(
       return overNeeds(node, own);
     case 'top-n':
       return topNNeeds(node, own);
+    case 'unnest':
+      return unnestNeeds(node, own);
     // Rows are told apart by all their columns.
     case 'set-operation':
       return node.schema.keys();
@@ -175,6 +178,8 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       return pruneOver(node, own, input);
     case 'top-n':
       return pruneTopN(node, own, input);
+    case 'unnest':
+      return pruneUnnest(node, own, input);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
     case 'newest-by-key': {

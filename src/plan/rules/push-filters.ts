@@ -8,9 +8,10 @@ import { BOOLEAN } from '../../batch/types.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { mapColumns } from '../../expr/expr-tools.ts';
 import { columnsOf, conjunctsOf } from '../expressions.ts';
-import type { PlanNode, ProjectNode } from '../logical.ts';
+import type { PlanNode, ProjectNode, UnnestNode } from '../logical.ts';
 import { makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
 import { type Shared, rewritePlan } from '../rewrite.ts';
+import { makeUnnest } from '../unnest.ts';
 import { pushIntoJoin } from './push-into-join.ts';
 import type { Rule } from './rule.ts';
 
@@ -35,6 +36,8 @@ function push(conditions: readonly Expr[], node: PlanNode, shared: Shared): Plan
       return makeUnion(node.inputs.map((input) => push(needed, input, shared)));
     case 'project':
       return pushThroughProject(needed, node, shared);
+    case 'unnest':
+      return pushThroughUnnest(needed, node, shared);
     case 'join':
       return pushIntoJoin(needed, node, (conditions, side) => push(conditions, side, shared));
     default:
@@ -58,6 +61,27 @@ function pushThroughProject(
   const staying = conditions.slice(count);
   const below = makeProjectAs(push(moved, project.input, shared), project.exprs, project.schema);
   return staying.length === 0 ? below : makeFilter(below, all(staying));
+}
+
+/** What is tested of the row itself can be tested before its lists are taken apart. */
+function pushThroughUnnest(
+  conditions: readonly Expr[],
+  unnest: UnnestNode,
+  shared: Shared,
+): PlanNode {
+  const { kept } = unnest;
+  const ofRow = (condition: Expr): boolean =>
+    [...columnsOf([condition])].every((column) => column < kept.length);
+  const firstStaying = conditions.findIndex((condition) => !ofRow(condition));
+  const count = firstStaying < 0 ? conditions.length : firstStaying;
+  const moved = conditions
+    .slice(0, count)
+    .map((condition) =>
+      mapColumns(condition, (column) => ({ ...column, index: kept[column.index] as number })),
+    );
+  const names = unnest.schema.slice(kept.length).map(({ name }) => name);
+  const below = makeUnnest(push(moved, unnest.input, shared), { ...unnest, names });
+  return count === conditions.length ? below : makeFilter(below, all(conditions.slice(count)));
 }
 
 /** A column, a field of one or a constant: computing it twice costs nothing and can not fail. */

@@ -14,7 +14,7 @@ SELECT 1 AS one;
 VALUES (1);
 SELECT ARRAY[a, 1] AS list, b[1], X'00' AS bytes FROM t;
 SELECT interval '1 month' AS m, b AT TIME ZONE 'UTC', DATE '2024-01-01' AS d FROM t;
-SELECT a FROM unnest(b) AS x;
+SELECT a FROM flatten_rows(b) AS x;
 SELECT a FROM LATERAL (SELECT a FROM t) AS x;
 SELECT (a, b) AS pair, count(*) FROM t GROUP BY pair;
 SELECT DISTINCT a, (a, b) AS pair FROM t;
