@@ -143,19 +143,38 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
 
 const bitLength = (value: bigint): number => value.toString(16).length * 4;
 
+/** The exponent of the smallest double. */
+const FINEST = -1074;
+
 /**
- * numerator / denominator as the nearest double, halves to even; denominator > 0.
- * The quotient carries at least 62 bits and a sticky bit, so the one rounding is the final one.
+ * numerator / denominator as the nearest double, halves to even, an infinity when it is too large; denominator > 0.
+ * The quotient carries at least 62 bits and a sticky bit, so the one rounding is the final one; near zero, where doubles
+ * have fewer bits, it is rounded to theirs.
  */
 export function ratioToNumber(numerator: bigint, denominator: bigint): number {
   if (numerator === 0n) return 0;
   const negative = numerator < 0n;
   const n = negative ? -numerator : numerator;
-  const shift = Math.max(0, 68 - (bitLength(n) - bitLength(denominator)));
-  const scaled = n << BigInt(shift);
-  const sticky = scaled % denominator === 0n ? 0n : 1n;
-  const value = Number(((scaled / denominator) << 1n) | sticky) * 2 ** -(shift + 1);
+  const shift = Math.min(-FINEST, 68 - (bitLength(n) - bitLength(denominator)));
+  const scaled = shift > 0 ? n << BigInt(shift) : n;
+  const divisor = shift < 0 ? denominator << BigInt(-shift) : denominator;
+  const quotient = scaled / divisor;
+  const rest = scaled - quotient * divisor;
+  const value =
+    shift === -FINEST && quotient < 9007199254740992n
+      ? Number(quotient + roundedUp(quotient, 2n * rest - divisor)) * 2 ** FINEST
+      : scaledBy(Number((quotient << 1n) | (rest === 0n ? 0n : 1n)), -(shift + 1));
   return negative ? -value : value;
+}
+
+/** 1n when what lies `beyond` the middle between a whole number and the next takes it there, halves to even. */
+const roundedUp = (whole: bigint, beyond: bigint): bigint =>
+  beyond > 0n || (beyond === 0n && (whole & 1n) === 1n) ? 1n : 0n;
+
+/** value · 2^exponent, where 2^exponent itself may be no double. */
+function scaledBy(value: number, exponent: number): number {
+  const half = exponent >> 1;
+  return value * 2 ** half * 2 ** (exponent - half);
 }
 
 /** Unscaled decimal text with its point put in: ('-5', 2) is '-0.05'. */

@@ -48,8 +48,18 @@ export function ratioOf(numerator: Dyadic, denominator: Dyadic): number {
     : ratioToNumber(numerator.m, denominator.m << BigInt(-shift));
 }
 
-/** As text, for state. */
-export const dyadicText = ({ m, e }: Dyadic): string => `${m.toString(36)}:${e}`;
+/** As text, for state; the same for equal values. */
+export function dyadicText(value: Dyadic): string {
+  const { m, e } = odd(value);
+  return `${m.toString(36)}:${e}`;
+}
+
+/** The same value with an odd m, or `ZERO`. */
+function odd({ m, e }: Dyadic): Dyadic {
+  if (m === 0n) return ZERO;
+  const zeros = (m & -m).toString(2).length - 1;
+  return { m: m >> BigInt(zeros), e: e + zeros };
+}
 
 export function parseDyadic(text: string): Dyadic {
   const at = text.indexOf(':');

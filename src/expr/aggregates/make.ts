@@ -165,7 +165,7 @@ function plain(call: AggregateCall): Accumulator {
   if (fn.startsWith('bit-')) return new BitAccumulator(fn.slice(4) as BitFunction, call.type);
   if (fn === 'min' || fn === 'max') return extreme(input, fn === 'max');
   if (input.tag === 'interval') return new IntervalSumAccumulator(fn as 'sum' | 'avg', label);
-  if (layoutOf(input) === 'float64') return new FloatSumAccumulator(fn as 'sum' | 'avg');
+  if (layoutOf(input) === 'float64') return new FloatSumAccumulator(fn as 'sum' | 'avg', label);
   return new ExactSumAccumulator({ label, kind: fn as 'sum' | 'avg', input, result: call.type });
 }
 
