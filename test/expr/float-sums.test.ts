@@ -117,7 +117,8 @@ test.each(['sum', 'avg'] as const)(
         const found = answer(straight);
         expectAnswer(fn, values, found);
 
-        const shuffled = [...values.map((value) => ({ value, by: next() }))]
+        const shuffled = values
+          .map((value) => ({ value, by: next() }))
           .toSorted((a, b) => a.by - b.by)
           .map(({ value }) => value);
         const parts = [fresh(fn), fresh(fn), fresh(fn)];
