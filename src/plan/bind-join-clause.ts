@@ -5,6 +5,7 @@ import { must } from '../base/assert.ts';
 import type { Expr } from '../expr/expr.ts';
 import { mapColumns } from '../expr/expr-tools.ts';
 import type { Identifier } from '../sql/ast.ts';
+import type { Expression } from '../sql/ast-expression.ts';
 import type { Join, JoinConstraint } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
@@ -18,6 +19,9 @@ import {
   planJoin,
 } from './bind-join.ts';
 import { planAsOfJoin } from './bind-as-of.ts';
+import { filterBySubquery } from './bind-subquery.ts';
+import { hasSubquery, writtenConjuncts } from './bind-where.ts';
+import { Rows } from './subquery-rows.ts';
 import { withSuggestion } from './diagnostics.ts';
 import { columnsOf, conjunctsOf } from './expressions.ts';
 import { resolveCall } from './functions.ts';
@@ -77,8 +81,12 @@ export function bindJoin(
   const bound = bindConstraint(join, left, { ...both, scope: both.scope }, width, environment);
   const scope = outerScope(join, bound.scope, width);
   if (bound.conditions === null) return { ...both, parts: null, scope };
-  if ((join.kind === 'inner' || join.kind === 'cross') && !isAsOf(join))
-    return { ...both, conditions: [...both.conditions, ...bound.conditions], scope };
+  if (isPlainInner(join)) {
+    const joined = { ...both, conditions: [...both.conditions, ...bound.conditions], scope };
+    return bound.subqueries.length === 0
+      ? joined
+      : filteredBySubqueries(joined, bound.subqueries, join.span, environment);
+  }
   const sides = [left, right].map((side) => joinParts(side, [], join.span, environment));
   const [one, other] = sides;
   if (one === undefined || one === null || other === undefined || other === null)
@@ -107,6 +115,23 @@ export function bindJoin(
   };
 }
 
+/** Whether what ON says could stand in WHERE as well. */
+const isPlainInner = (join: Join): boolean =>
+  (join.kind === 'inner' || join.kind === 'cross') && !isAsOf(join);
+
+/** The joined rows for which conditions that hold subqueries are true. */
+function filteredBySubqueries(
+  relation: Relation,
+  conditions: readonly Expression[],
+  span: Span,
+  environment: Environment,
+): Relation {
+  const rows = new Rows(joinParts(relation, [], span, environment));
+  const context = conditionContext(relation, environment);
+  for (const condition of conditions) filterBySubquery(condition, rows, context, environment);
+  return { ...relation, parts: rows.node === null ? null : [rows.node], conditions: [] };
+}
+
 /** Whether only the last right row counts, by either spelling. */
 const isAsOf = ({ asOf, right }: Join): boolean =>
   asOf || (right.tag === 'table' && right.asOf !== null);
@@ -132,7 +157,13 @@ function outerScope({ kind }: Join, scope: Scope, width: number): Scope {
 /** A pair of columns that USING or NATURAL makes one. */
 type Pair = { left: ScopeColumn; right: ScopeColumn };
 
-type Constraint = { conditions: Condition[] | null; scope: Scope; pairs: readonly Pair[] };
+type Constraint = {
+  conditions: Condition[] | null;
+  /** Conditions of an inner join that hold subqueries. */
+  subqueries: readonly Expression[];
+  scope: Scope;
+  pairs: readonly Pair[];
+};
 
 function bindConstraint(
   join: Join,
@@ -142,21 +173,27 @@ function bindConstraint(
   environment: Environment,
 ): Constraint {
   const { constraint } = join;
-  if (constraint === null) return { conditions: [], scope: both.scope, pairs: [] };
+  const none = { subqueries: [], scope: both.scope, pairs: [] };
+  if (constraint === null) return { ...none, conditions: [] };
   if (constraint.tag === 'on') {
-    const context = conditionContext(both, environment);
-    const bound = new ExpressionBinder(context).bindCondition(constraint.condition);
-    const span = constraint.span;
+    const binder = new ExpressionBinder(conditionContext(both, environment));
+    const written = writtenConjuncts(constraint.condition);
+    const apart = isPlainInner(join) ? written.filter(hasSubquery) : [];
+    const bound = written
+      .filter((part) => !apart.includes(part))
+      .map((part) => binder.bindCondition(part));
+    const { span } = constraint;
     return {
-      conditions: bound === POISON ? null : conjunctsOf(bound).map((expr) => ({ expr, span })),
-      scope: both.scope,
-      pairs: [],
+      ...none,
+      conditions: bound.includes(POISON)
+        ? null
+        : bound.flatMap(conjunctsOf).map((expr) => ({ expr, span })),
+      subqueries: apart,
     };
   }
   const names = constraint.tag === 'using' ? constraint.columns : sharedNames(both.scope, width);
   const pairs = names.map((name) => pairOf(name, constraint.span, both, width, environment));
-  if (left.open || both.open || pairs.includes(null))
-    return { conditions: null, scope: both.scope, pairs: [] };
+  if (left.open || both.open || pairs.includes(null)) return { ...none, conditions: null };
   const found = pairs.map((pair) => must(pair, 'a pair'));
   const conditions = found.flatMap((pair): Condition[] => {
     const [one, other] = [pair.left, pair.right].map((column) => columnOf(column));
@@ -165,8 +202,8 @@ function bindConstraint(
     environment.diagnostics.error(call.code, call.message, constraint.span, call.extras);
     return [];
   });
-  if (conditions.length < found.length) return { conditions: null, scope: both.scope, pairs: [] };
-  return { conditions, scope: mergeScope(join, both.scope, found), pairs: found };
+  if (conditions.length < found.length) return { ...none, conditions: null };
+  return { ...none, conditions, scope: mergeScope(join, both.scope, found), pairs: found };
 }
 
 const columnOf = (column: ScopeColumn): Expr => ({

@@ -102,6 +102,8 @@ export function isSingleRow(node: PlanNode): boolean {
   switch (node.tag) {
     case 'updating-aggregate':
       return node.groupBy.length === 0;
+    case 'top-n':
+      return node.partitionBy.length === 0 && node.limit === 1 && !node.ties;
     case 'project':
     case 'filter':
       return isSingleRow(node.input);

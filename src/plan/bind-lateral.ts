@@ -9,7 +9,8 @@ import { ExpressionBinder } from './bind-expression.ts';
 import { type Environment, type Relation, joinParts } from './bind-from.ts';
 import { type OpenQuery, bindInner } from './bind-inner-query.ts';
 import { nameOf } from './bind-select.ts';
-import { aggregateValues, isOneGroup } from './bind-subquery.ts';
+import { isOneGroup, prepareAggregates } from './subquery-aggregate.ts';
+import { unmoved } from './correlation.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { PlanNode } from './logical.ts';
@@ -111,7 +112,8 @@ function valuesOf(
     );
   };
   if (isOneGroup(select)) {
-    const values = aggregateValues(inner, items, rows, span, environment);
+    const prepared = prepareAggregates(inner, items, span, environment);
+    const values = prepared?.attach(rows, unmoved);
     return values?.map((expr, at) => ({ expr, name: name(at) })) ?? null;
   }
   const width = rows.node.schema.length;

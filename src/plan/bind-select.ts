@@ -6,9 +6,15 @@ import type { Identifier } from '../sql/ast.ts';
 import type { CallExpression, Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Select, WildcardItem } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
-import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
+import {
+  type ExpressionContext,
+  POISON,
+  type Subquery,
+  isWindowCall,
+} from './expression-context.ts';
 import { type Environment, type Relation, bindFrom } from './bind-from.ts';
 import { withSubqueries } from './bind-subquery.ts';
+import { GroupedSubqueries } from './grouped-subqueries.ts';
 import { Rows } from './subquery-rows.ts';
 import { applyWhere } from './bind-where.ts';
 import { Overs } from './bind-over.ts';
@@ -66,7 +72,7 @@ export function bindSelectOver(
     select.having !== null ||
     items.some((item) => item.expression !== null && hasAggregate(item.expression));
   const bound = grouped
-    ? bindGrouped(select, items, relation, rows.node, contextFor, diagnostics)
+    ? bindGrouped(select, items, rows, contextFor, environment)
     : bindPlain(select, items, rows, withSubqueries(contextFor('SELECT'), rows, environment));
   const columns = items.map((item, index) => {
     const expr = bound.exprs[index] ?? POISON;
@@ -178,15 +184,18 @@ function bindItem(item: Item, binder: ExpressionBinder): Expr {
 function bindGrouped(
   select: Select,
   items: readonly Item[],
-  relation: Relation,
-  input: PlanNode | null,
+  input: Rows,
   contextFor: (place: string) => ExpressionContext,
-  diagnostics: Diagnostics,
+  environment: Environment,
 ): BoundItems {
-  const base = contextFor('SELECT');
-  const grouping = new Grouping(base, input === null ? undefined : windowTypeOf(input));
+  const { diagnostics } = environment;
+  // Subqueries in keys and aggregates are joined to the rows that are grouped, others to the groups.
+  const known = new Map<Subquery, Expr>();
+  const base = withSubqueries(contextFor('SELECT'), input, environment, known);
+  const grouping = new Grouping(base, input.node === null ? undefined : windowTypeOf(input.node));
   const aliases = aliasesOf(items);
-  const before = new Unnests(input?.schema.length);
+  const width = input.node?.schema.length;
+  const before = new Unnests(width);
   const keyBinder = new ExpressionBinder({
     ...base,
     place: 'GROUP BY',
@@ -195,43 +204,60 @@ function bindGrouped(
     aliases,
   });
   for (const key of select.groupBy) bindKey(key, items, keyBinder, grouping, diagnostics);
+  takeApart(before, input, width, select.groupBy[0] ?? select, diagnostics);
   const collect = {
     aggregate: grouping.addAggregate.bind(grouping),
     window: grouping.useWindow.bind(grouping),
   };
+  const subqueries = new GroupedSubqueries(environment, known);
   const windowAliases = new Map([...aliases].filter(([, expression]) => isWindowCall(expression)));
   const overs = new Overs(select.windows, diagnostics);
-  const inner = { ...base, ...collect, aliases: windowAliases };
+  const inner = subqueries.within({ ...base, ...collect, aliases: windowAliases });
   const unnests = new Unnests();
   const withOver = { ...inner, over: (call: CallExpression) => overs.add(call, inner) };
   const unnest = (call: CallExpression): Expr => unnests.add(call, withOver, before);
   const binder = new ExpressionBinder({ ...withOver, unnest });
   const collected = items.map((item) => bindItem(item, binder));
+  const forHaving = subqueries.within({ ...base, ...collect, place: 'HAVING', aliases });
   const having =
-    select.having === null
-      ? null
-      : new ExpressionBinder({ ...base, ...collect, place: 'HAVING', aliases }).bindCondition(
-          select.having,
-        );
+    select.having === null ? null : new ExpressionBinder(forHaving).bindCondition(select.having);
 
   const qualify = bindQualify(select, items, withOver);
+  const groups = new Rows(
+    input.node === null ? null : grouping.build(input.node, select.groupBy[0] ?? select),
+  );
+  const regrouped = (expr: Expr, source: { span: Span }): Expr =>
+    subqueries.settle(grouping.regroup(expr, source));
+  const attached = subqueries.attach(groups, (expr, source) => grouping.regroup(expr, source));
   const exprs = [...collected, ...unnests.lists].map((expr, index) =>
-    grouping.regroup(expr, items[index] ?? select),
+    regrouped(expr, items[index] ?? select),
   );
   const condition =
-    having === null || select.having === null ? null : grouping.regroup(having, select.having);
-  const rows = input === null ? null : before.build(input, before.lists, []).node;
-  const node = rows === null ? null : grouping.build(rows, select.groupBy[0] ?? select);
+    having === null || select.having === null ? null : regrouped(having, select.having);
   const kept =
-    qualify === null || select.qualify === null ? null : grouping.regroup(qualify, select.qualify);
-  const { node: whole, exprs: all } = qualified(
-    overs,
-    filtered(node, condition),
-    exprs,
-    kept,
-    (expr, source) => grouping.regroup(expr, source),
-  );
+    qualify === null || select.qualify === null ? null : regrouped(qualify, select.qualify);
+  const node = attached ? filtered(groups.node, condition) : null;
+  const { node: whole, exprs: all } = qualified(overs, node, exprs, kept, regrouped);
   return unnested(unnests, whole, all, items.length);
+}
+
+/** Lists that GROUP BY names are taken apart before anything else is added to the rows. */
+function takeApart(
+  unnests: Unnests,
+  input: Rows,
+  width: number | undefined,
+  { span }: { span: Span },
+  diagnostics: Diagnostics,
+): void {
+  if (input.node === null || unnests.lists.length === 0) return;
+  if (input.node.schema.length === width) {
+    input.node = unnests.build(input.node, unnests.lists, []).node;
+    return;
+  }
+  diagnostics.error('UNSUPPORTED', 'GROUP BY takes unnest() or a subquery, not both', span, {
+    hint: 'compute one of them in a query in FROM',
+  });
+  input.node = null;
 }
 
 /** GROUP BY takes expressions, positions and aliases; a column of the input comes before an alias of the same name. */

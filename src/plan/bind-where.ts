@@ -5,7 +5,6 @@
  * the order they are written.
  */
 import type { Span } from '../base/errors.ts';
-import type { Expr } from '../expr/expr.ts';
 import type { Expression } from '../sql/ast-expression.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type Environment, type Relation, joinParts } from './bind-from.ts';
@@ -13,10 +12,10 @@ import type { Condition } from './bind-join.ts';
 import { filterBySubquery } from './bind-subquery.ts';
 import { Rows } from './subquery-rows.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
-import { columnsOf, conjunctsOf } from './expressions.ts';
+import { conjunctsOf } from './expressions.ts';
 import type { PlanNode } from './logical.ts';
 import { makeFilter } from './nodes.ts';
-import { OUTER_COLUMNS } from './outer-columns.ts';
+import { readsOutside } from './outer-columns.ts';
 
 export type Where = {
   /** Null after an error. */
@@ -48,7 +47,7 @@ export function applyWhere(
   const rows = new Rows(failed ? null : joinRows(relation, own, place, environment));
   for (const part of written) {
     if (!hasSubquery(part)) continue;
-    filterBySubquery(part, rows, context, environment);
+    correlated.push(...filterBySubquery(part, rows, context, environment));
   }
   return { node: rows.node, correlated };
 }
@@ -71,19 +70,15 @@ function joinRows(
   );
 }
 
-/** Whether columns of the query outside are read. */
-export const readsOutside = (expr: Expr): boolean =>
-  [...columnsOf([expr])].some((column) => column >= OUTER_COLUMNS);
-
 /** The conditions that AND connects. */
-function writtenConjuncts(expression: Expression): Expression[] {
+export function writtenConjuncts(expression: Expression): Expression[] {
   if (expression.tag === 'binary' && expression.operator === 'and')
     return [...writtenConjuncts(expression.left), ...writtenConjuncts(expression.right)];
   return [expression];
 }
 
 /** Whether a query stands anywhere in the expression. */
-function hasSubquery(value: unknown): boolean {
+export function hasSubquery(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasSubquery);
   if ((value as { tag?: string }).tag === 'query') return true;

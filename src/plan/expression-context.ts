@@ -9,6 +9,12 @@ import type { Scope } from './scope.ts';
 /** Stands for an expression that was refused. */
 export const POISON: Expr = { tag: 'literal', value: null, type: TEXT };
 
+/** Columns from here to those of OVER stand for subqueries until they are joined to the groups. */
+export const SUBQUERY_STAND_INS = 1 << 21;
+
+export const isSubqueryStandIn = (expr: Expr): boolean =>
+  expr.tag === 'column' && expr.index >= SUBQUERY_STAND_INS && expr.index < OVER_STAND_INS;
+
 /** Columns from here to those of an outer query stand for calls with OVER until those are planned. */
 export const OVER_STAND_INS = 1 << 22;
 
@@ -20,7 +26,7 @@ export const UNNEST_STAND_INS = 1 << 23;
 
 /** What is computed behind the grouping. */
 export const isStandIn = (expr: Expr): boolean =>
-  expr.tag === 'column' && expr.index >= OVER_STAND_INS && expr.index < OUTER_COLUMNS;
+  expr.tag === 'column' && expr.index >= SUBQUERY_STAND_INS && expr.index < OUTER_COLUMNS;
 
 const WINDOW_FUNCTIONS: ReadonlySet<string> = new Set(['tumble', 'hop', 'cumulate', 'session']);
 
