@@ -276,7 +276,11 @@ export class LogStore {
       assert(chunk !== undefined, 'chunks follow each other without gaps');
       const data = bytesOf(chunk['data']);
       const start = lineStart(data, 0, Math.max(offset - from, 0));
-      const part = wholeRows(data, start, room, rows === 0);
+      // A chunk that is read whole need not be looked into.
+      const whole = start === 0 && data.length <= room;
+      const part = whole
+        ? { end: data.length, rows: Number(chunk['rows']) }
+        : wholeRows(data, start, room, rows === 0);
       bodies.push(data.subarray(start, part.end));
       rows += part.rows;
       room -= part.end - start;
