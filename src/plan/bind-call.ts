@@ -29,6 +29,7 @@ export function bindCall(
   if (refuseModifiers(call, context)) return POISON;
   if (name === 'unnest') return bindUnnest(call, context);
   if (name === 'row_time') return bindRowTime(call, context);
+  if (name === 'grouping') return bindGrouping(call, context, binder);
   const form = bindForm(call, context, binder);
   if (form !== null) return form;
   const args = call.args.map((arg) => binder.bind(arg.value));
@@ -106,6 +107,21 @@ function bindUnnest(call: CallExpression, context: ExpressionContext): Expr {
   const hint =
     'it belongs to FROM, the SELECT list and GROUP BY; unnest in a subquery to use elements elsewhere';
   return refuse(context, 'UNSUPPORTED', message, call, hint);
+}
+
+function bindGrouping(
+  call: CallExpression,
+  context: ExpressionContext,
+  binder: { bind: (expression: Expression) => Expr },
+): Expr {
+  if (context.grouping !== undefined)
+    return context.grouping(
+      call,
+      call.args.map((arg) => binder.bind(arg.value)),
+    );
+  const message = `grouping() is not allowed in ${context.place}`;
+  const hint = 'it belongs to the SELECT list, HAVING and QUALIFY of a query with GROUP BY';
+  return refuse(context, 'INVALID_GROUPING', message, call, hint);
 }
 
 function bindRowTime(call: CallExpression, context: ExpressionContext): Expr {

@@ -24,6 +24,7 @@ import { bindDistinct } from './distinct.ts';
 import { Grouping, hasAggregate } from './grouping.ts';
 import type { PlanNode } from './logical.ts';
 import { makeFilter, makeProject, windowTypeOf } from './nodes.ts';
+import { expressionsOf, SETS_MAX, setsOf } from './grouping-sets.ts';
 import { isNullable } from './nullability.ts';
 import { type BoundQuery, type ScopeColumn, queryOf } from './scope.ts';
 
@@ -203,9 +204,10 @@ function bindGrouped(
     unnest: (call) => before.add(call, base),
     aliases,
   });
-  for (const key of select.groupBy) bindKey(key, items, keyBinder, grouping, diagnostics);
+  bindKeys(select, items, keyBinder, grouping, diagnostics);
   takeApart(before, input, width, select.groupBy[0] ?? select, diagnostics);
   const collect = {
+    grouping: grouping.groupingOf.bind(grouping),
     aggregate: grouping.addAggregate.bind(grouping),
     window: grouping.useWindow.bind(grouping),
   };
@@ -260,6 +262,39 @@ function takeApart(
   input.node = null;
 }
 
+/** One grouping, or one for each set. */
+function bindKeys(
+  { groupBy }: Select,
+  items: readonly Item[],
+  binder: ExpressionBinder,
+  grouping: Grouping,
+  diagnostics: Diagnostics,
+): void {
+  const [first] = groupBy;
+  if (first === undefined) return;
+  const span = { ...first.span, end: (groupBy.at(-1) ?? first).span.end };
+  const sets = setsOf(groupBy);
+  if (sets === 'too many') {
+    diagnostics.error('INVALID_GROUPING', `a query has at most ${SETS_MAX} grouping sets`, span, {
+      hint: 'name the sets you need: GROUPING SETS ((a, b), (a), ())',
+    });
+    grouping.refuse();
+    return;
+  }
+  if (sets === null) {
+    for (const key of groupBy.flatMap((each) => expressionsOf(each as Expression)))
+      bindKey(key, items, binder, grouping, diagnostics);
+    return;
+  }
+  const known = new Map<Expression, number>();
+  for (const key of new Set(sets.flat()))
+    known.set(key, bindKey(key, items, binder, grouping, diagnostics));
+  grouping.groupBySets(
+    sets.map((set) => set.map((key) => known.get(key) as number)),
+    { span },
+  );
+}
+
 /** GROUP BY takes expressions, positions and aliases; a column of the input comes before an alias of the same name. */
 function bindKey(
   key: Expression,
@@ -267,11 +302,8 @@ function bindKey(
   binder: ExpressionBinder,
   grouping: Grouping,
   diagnostics: Diagnostics,
-): void {
-  if (key.tag !== 'number') {
-    grouping.addKey(binder.bind(key), nameOf(key) ?? 'key', key);
-    return;
-  }
+): number {
+  if (key.tag !== 'number') return grouping.addKey(binder.bind(key), nameOf(key) ?? 'key', key);
   const item = items[Number(key.text) - 1];
   if (item === undefined) {
     diagnostics.error(
@@ -280,10 +312,9 @@ function bindKey(
       key.span,
       { hint: `positions go from 1 to ${items.length}` },
     );
-    grouping.addKey(POISON, '', key);
-    return;
+    return grouping.addKey(POISON, '', key);
   }
-  grouping.addKey(bindItem(item, binder), item.name, item.expression ?? key);
+  return grouping.addKey(bindItem(item, binder), item.name, item.expression ?? key);
 }
 
 function expandItems(select: Select, relation: Relation, diagnostics: Diagnostics): Item[] {

@@ -47,6 +47,8 @@ export type ExpressionContext = {
   aggregate: ((call: CallExpression) => Expr) | null;
   /** Gives the expression for `tumble(…)`; null: windows are refused here. */
   window: ((call: CallExpression) => Expr) | null;
+  /** Gives the expression for `grouping(…)` of bound arguments; absent: it is refused here. */
+  grouping?: (call: CallExpression, args: readonly Expr[]) => Expr;
   /** Gives the expression for a call with OVER; absent: it is refused here. */
   over?: (call: CallExpression) => Expr;
   /** Gives the expression for an element of `unnest(…)`; absent: it is refused here. */

@@ -6,7 +6,7 @@
  * that are neither grouped nor aggregated.
  */
 import type { Span } from '../base/errors.ts';
-import { type Field, type Schema, type SqlType, WINDOW } from '../batch/types.ts';
+import { type Field, INT32, type Schema, type SqlType, WINDOW } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { isAggregateName } from '../expr/aggregate-registry.ts';
 import { mapChildren } from '../expr/expr-tools.ts';
@@ -20,11 +20,17 @@ import { mayGiveNull, neverGivesNull, resolveAggregateCall, sortOrder } from './
 import { isInvertible } from './functions.ts';
 import type { PlanNode, Window } from './logical.ts';
 import { type Grouped, makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
+import { groupedBySets, groupingBits, type Sets } from './grouping-sets.ts';
 import { isNullable } from './nullability.ts';
 import { type Scope, quoteName } from './scope.ts';
+import { warnOfArrival } from './warn-of-arrival.ts';
 
 /** Stand-in columns for the window and the aggregates begin here: beyond any input's columns. */
 const STAND_IN = 1 << 20;
+/** Stands for the number of the grouping set. */
+const SET_STAND_IN = STAND_IN - 1;
+/** Where `addKey` found an expression that is the window, or made of it. */
+const IN_WINDOW = -1;
 
 function namesByIndex(scope: Scope): string[] {
   const names: string[] = [];
@@ -33,50 +39,6 @@ function namesByIndex(scope: Scope): string[] {
 }
 
 type Key = { expr: Expr; name: string };
-
-/** Windows over rows that have no event time of their own differ from run to run: their author should know. */
-function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): void {
-  switch (input.tag) {
-    case 'scan': {
-      // Generated rows bring their own.
-      if (input.watermark !== null || input.generated) return;
-      const times = input.schema.filter(({ type }) => type.tag === 'timestamp');
-      const column = times[0]?.name;
-      diagnostics.warn(
-        'MISSING_WATERMARK',
-        `"${input.table}" has no WATERMARK FOR: rows fall into windows by the time they arrive`,
-        span,
-        {
-          detail:
-            'The result then depends on when rows come, and is another one if they are read again.',
-          hint:
-            times.length === 0
-              ? 'give the table a TIMESTAMP column and WATERMARK FOR it'
-              : `its TIMESTAMP columns: ${times.map(({ name }) => name).join(', ')}`,
-          ...(column === undefined
-            ? {}
-            : {
-                suggestion: `WATERMARK FOR ${quoteName(column)} AS ${quoteName(column)} - interval '5 seconds'`,
-              }),
-        },
-      );
-      return;
-    }
-    case 'union':
-      for (const each of input.inputs) warnOfArrival(each, span, diagnostics);
-      return;
-    case 'join':
-      warnOfArrival(input.left, span, diagnostics);
-      return warnOfArrival(input.right, span, diagnostics);
-    case 'project':
-    case 'filter':
-    case 'newest-by-key':
-    case 'unnest':
-      return warnOfArrival(input.input, span, diagnostics);
-    case 'window-aggregate':
-    case 'updating-aggregate':
-  }
-}
 
 /** Over an updating result every aggregate must be able to forget a row. */
 const forgetful = (grouped: Grouped): Grouped => ({
@@ -99,6 +61,8 @@ export class Grouping {
   #windowColumn: number | null = null;
   /** A key or the window was refused: whether a column is grouped can not be told. */
   #broken = false;
+  /** The keys of each grouping set; null: there is one grouping. */
+  #sets: Sets | null = null;
 
   #windowType: SqlType;
 
@@ -163,19 +127,22 @@ export class Grouping {
     return this.#windowColumnExpr();
   }
 
-  /** Adds an expression of GROUP BY. */
-  addKey(expr: Expr, name: string, source: Expression): void {
+  /**
+   * Adds an expression of GROUP BY.
+   * @returns the position of its key, or `IN_WINDOW`
+   */
+  addKey(expr: Expr, name: string, source: Expression): number {
     if (expr === POISON) {
       this.#broken = true;
-      return;
+      return IN_WINDOW;
     }
-    if (this.#isWindowStandIn(expr)) return;
+    if (this.#isWindowStandIn(expr)) return IN_WINDOW;
     const column = this.#windowOf(expr);
     if (column !== null) {
       const window = this.#columnAt(column)?.window ?? null;
       if (window !== null) {
         this.#setWindow(window, column, source);
-        return;
+        return IN_WINDOW;
       }
     }
     // What is made of the window only does not divide its group any further.
@@ -184,9 +151,50 @@ export class Grouping {
       columns.size > 0 &&
       [...columns].every((index) => index === this.#windowColumn || index === this.#standIn)
     )
-      return;
+      return IN_WINDOW;
     const text = canonical(expr);
-    if (!this.#keys.some((key) => canonical(key.expr) === text)) this.#keys.push({ expr, name });
+    const known = this.#keys.findIndex((key) => canonical(key.expr) === text);
+    return known >= 0 ? known : this.#keys.push({ expr, name }) - 1;
+  }
+
+  /** What is grouped by was refused. */
+  refuse(): void {
+    this.#broken = true;
+  }
+
+  /** Groups once for each of the sets, which hold what `addKey` returned. */
+  groupBySets(sets: readonly (readonly number[])[], source: { span: Span }): void {
+    this.#sets = sets.map((set) => new Set(set.filter((key) => key !== IN_WINDOW)));
+    const windowed = sets.filter((set) => set.includes(IN_WINDOW)).length;
+    if (this.#broken || windowed === 0 || windowed === sets.length) return;
+    this.#diagnostics.error(
+      'INVALID_GROUPING',
+      'every grouping set must hold the window, or none',
+      source.span,
+      { hint: 'put the window beside the sets: GROUP BY w, ROLLUP (a, b)' },
+    );
+    this.#broken = true;
+  }
+
+  /** `grouping(…)` of expressions of GROUP BY. */
+  groupingOf(call: CallExpression, args: readonly Expr[]): Expr {
+    const keys = args.map((arg) => {
+      const text = canonical(arg);
+      return this.#keys.findIndex((key) => canonical(key.expr) === text);
+    });
+    if (args.includes(POISON) || this.#broken) return POISON;
+    const stranger = keys.indexOf(-1);
+    if (args.length === 0 || args.length > 31 || stranger >= 0) {
+      this.#diagnostics.error(
+        'INVALID_GROUPING',
+        'grouping() takes 1 to 31 expressions of GROUP BY',
+        call.args[stranger]?.span ?? call.span,
+        { hint: 'it tells which of them a row leaves out: GROUP BY ROLLUP (a, b), grouping(a, b)' },
+      );
+      return POISON;
+    }
+    const set: Expr = { tag: 'column', index: SET_STAND_IN, type: INT32 };
+    return groupingBits(keys, this.#sets ?? [new Set(keys)], set);
   }
 
   /** The stand-in for an aggregate. */
@@ -213,22 +221,25 @@ export class Grouping {
       type: call.type,
       nullable: this.#mayBeNull(call, input.schema),
     }));
-    const kept = input.updating ? forgetful(grouped) : grouped;
-    if (this.#window === null) return makeUpdatingAggregate(input, kept, fields);
+    const once = input.updating ? forgetful(grouped) : grouped;
+    const { input: rows, grouped: kept } =
+      this.#sets === null ? { input, grouped: once } : groupedBySets(input, once, this.#sets);
+    if (this.#window === null) return makeUpdatingAggregate(rows, kept, fields);
     if (input.updating && this.#refusesWindow(input, this.#window, source)) return null;
     if (this.#windowColumn === null) warnOfArrival(input, source.span, this.#diagnostics);
-    return makeWindowAggregate(input, this.#window, this.#windowColumn, kept, fields);
+    return makeWindowAggregate(rows, this.#window, this.#windowColumn, kept, fields);
   }
 
   /** Expression over the input and the stand-ins → over the grouped rows. */
   regroup(expr: Expr, source: { span: Span }): Expr {
     if (expr === POISON || this.#broken) return POISON;
     if (isStandIn(expr)) return expr;
-    const windowPlace = this.#keys.length;
+    const windowPlace = this.#keys.length + (this.#sets === null ? 0 : 1);
     const text = canonical(expr);
     const key = this.#keys.findIndex((candidate) => canonical(candidate.expr) === text);
     if (key >= 0) return { tag: 'column', index: key, type: expr.type };
     if (expr.tag === 'column') {
+      if (expr.index === SET_STAND_IN) return { ...expr, index: this.#keys.length };
       if (expr.index === this.#standIn || expr.index === this.#windowColumn)
         return { tag: 'column', index: windowPlace, type: this.#windowType };
       const aggregate = expr.index - this.#standIn - 1;

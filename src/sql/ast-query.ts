@@ -50,14 +50,34 @@ export type Select = {
   /** Comma-separated; empty without FROM. */
   readonly from: readonly TableReference[];
   readonly where: Expression | null;
-  /** Expressions, aliases or ordinals (a number literal). */
-  readonly groupBy: readonly Expression[];
+  readonly groupBy: readonly GroupItem[];
   readonly having: Expression | null;
   /** The windows of WINDOW, by name. */
   readonly windows: readonly NamedWindow[];
   readonly qualify: Expression | null;
   readonly span: Span;
 };
+
+/** An expression, an alias or an ordinal (a number literal); or several groupings at once. */
+export type GroupItem = Expression | GroupingSets;
+
+/** `ROLLUP (…)`, `CUBE (…)`, `GROUPING SETS (…)` and `()`, which is one set without expressions. */
+export type GroupingSets = {
+  readonly tag: 'grouping_sets';
+  readonly kind: 'rollup' | 'cube' | 'sets';
+  /** Only sets hold others. */
+  readonly elements: readonly GroupingElement[];
+  readonly span: Span;
+};
+
+/** The expressions of one parenthesis; without one, one expression. */
+export type GroupingElement =
+  | {
+      readonly tag: 'grouping_set';
+      readonly expressions: readonly Expression[];
+      readonly span: Span;
+    }
+  | GroupingSets;
 
 export type NamedWindow = {
   readonly name: Identifier;

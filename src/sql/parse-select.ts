@@ -4,6 +4,7 @@ import type { Expression } from './ast-expression.ts';
 import type { NamedWindow, Select, SelectItem, TableReference } from './ast-query.ts';
 import { isBareAlias, isReserved } from './keywords.ts';
 import { parseWindow } from './parse-call.ts';
+import { parseGroupBy } from './parse-group-by.ts';
 import { parenthesised, separated } from './parse-list.ts';
 import { parseTableReference } from './parse-table.ts';
 import { atWindowClause } from './query-words.ts';
@@ -50,12 +51,6 @@ function parseWindows(stream: TokenStream): readonly NamedWindow[] {
     stream.expect('as');
     return { name, window: parseWindow(stream), span: stream.spanFrom(start) };
   });
-}
-
-function parseGroupBy(stream: TokenStream): readonly Expression[] {
-  if (!stream.accept('group')) return [];
-  stream.expect('by');
-  return separated(stream, () => stream.parseExpression());
 }
 
 function parseSelectItem(stream: TokenStream): SelectItem {

@@ -17,6 +17,9 @@ import type {
 } from './ast-expression.ts';
 import type {
   CommonTable,
+  GroupingElement,
+  GroupingSets,
+  GroupItem,
   Join,
   JoinKind,
   OrderItem,
@@ -91,7 +94,8 @@ function printSelect(select: Select): string {
   ];
   if (select.from.length > 0) parts.push('FROM', select.from.map(printTableReference).join(', '));
   if (select.where !== null) parts.push('WHERE', printExpression(select.where));
-  if (select.groupBy.length > 0) parts.push('GROUP BY', printList(select.groupBy));
+  if (select.groupBy.length > 0)
+    parts.push('GROUP BY', select.groupBy.map(printGroupItem).join(', '));
   if (select.having !== null) parts.push('HAVING', printExpression(select.having));
   if (select.windows.length > 0)
     parts.push(
@@ -103,6 +107,20 @@ function printSelect(select: Select): string {
   if (select.qualify !== null) parts.push('QUALIFY', printExpression(select.qualify));
   return parts.join(' ');
 }
+
+function printGroupItem(item: GroupItem): string {
+  return item.tag === 'grouping_sets' ? printGroupingSets(item) : printExpression(item);
+}
+
+function printGroupingSets({ kind, elements }: GroupingSets): string {
+  const word = { rollup: 'ROLLUP', cube: 'CUBE', sets: 'GROUPING SETS' }[kind];
+  return `${word} (${elements.map(printGroupingElement).join(', ')})`;
+}
+
+const printGroupingElement = (element: GroupingElement): string =>
+  element.tag === 'grouping_sets'
+    ? printGroupingSets(element)
+    : `(${printList(element.expressions)})`;
 
 function printSelectItem(item: SelectItem): string {
   if (item.tag === 'expression') {

@@ -296,13 +296,29 @@ const tied = fc.letrec<Tied>((tie) => {
     node('expression', { expression, alias: optional(anyWord) }),
   );
   const table = tie('table');
+  const groupingSet = node('grouping_set', {
+    expressions: list(expression).filter(
+      ([only, ...more]) => more.length > 0 || only?.tag !== 'row',
+    ),
+  });
+  const simpleSets = node('grouping_sets', {
+    kind: fc.constantFrom('rollup' as const, 'cube' as const),
+    elements: list(groupingSet, 1),
+  });
+  const groupingSets = fc.oneof(
+    simpleSets,
+    node('grouping_sets', {
+      kind: fc.constant('sets' as const),
+      elements: list(fc.oneof(groupingSet, simpleSets), 1),
+    }),
+  );
   const plainSelect = node('select', {
     distinct: fc.boolean(),
     distinctOn: list(expression),
     items: list(item, 1),
     from: list(table),
     where: optional(expression),
-    groupBy: list(expression),
+    groupBy: list(fc.oneof({ weight: 6, arbitrary: expression }, groupingSets)),
     having: optional(expression),
     windows: list(spanned(fc.record({ name: identifier, window: windowSpecification }))),
     qualify: optional(expression),

@@ -63,3 +63,15 @@ SELECT w, max(n) FROM early GROUP BY w;
 SELECT session(interval '1 minute') AS s, sum(n) FROM early GROUP BY s;
 CREATE TABLE out (k TEXT, n BIGINT) WITH (connector = 'single_file', path = 'out.jsonl', format = 'json');
 INSERT INTO out SELECT k, n FROM early;
+---
+-- grouping sets
+CREATE TABLE t (ts TIMESTAMP, k TEXT, r TEXT, v INT, WATERMARK FOR ts) WITH (connector = 'http');
+SELECT k, tumble(interval '1 minute') AS w, count(*) FROM t GROUP BY CUBE (k, w);
+SELECT k, r, v, count(*) FROM t GROUP BY ROLLUP (k, r);
+SELECT grouping(v), count(*) FROM t GROUP BY ROLLUP (k, r);
+SELECT grouping(), count(*) FROM t GROUP BY k;
+SELECT k FROM t WHERE grouping(k) = 0;
+SELECT k, sum(grouping(k)) FROM t GROUP BY k;
+SELECT grouping(k) FROM t;
+SELECT count(*) FROM t GROUP BY CUBE (k, r, v, v + 1, v + 2, v + 3, v + 4);
+SELECT k, count(*) FROM t GROUP BY ROLLUP (k, nope);

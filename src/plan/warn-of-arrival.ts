@@ -1,0 +1,48 @@
+/** Windows over rows that have no event time of their own differ from run to run: their author should know. */
+import type { Span } from '../base/errors.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import type { PlanNode } from './logical.ts';
+import { quoteName } from './scope.ts';
+
+export function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): void {
+  switch (input.tag) {
+    case 'scan': {
+      // Generated rows bring their own.
+      if (input.watermark !== null || input.generated) return;
+      const times = input.schema.filter(({ type }) => type.tag === 'timestamp');
+      const column = times[0]?.name;
+      diagnostics.warn(
+        'MISSING_WATERMARK',
+        `"${input.table}" has no WATERMARK FOR: rows fall into windows by the time they arrive`,
+        span,
+        {
+          detail:
+            'The result then depends on when rows come, and is another one if they are read again.',
+          hint:
+            times.length === 0
+              ? 'give the table a TIMESTAMP column and WATERMARK FOR it'
+              : `its TIMESTAMP columns: ${times.map(({ name }) => name).join(', ')}`,
+          ...(column === undefined
+            ? {}
+            : {
+                suggestion: `WATERMARK FOR ${quoteName(column)} AS ${quoteName(column)} - interval '5 seconds'`,
+              }),
+        },
+      );
+      return;
+    }
+    case 'union':
+      for (const each of input.inputs) warnOfArrival(each, span, diagnostics);
+      return;
+    case 'join':
+      warnOfArrival(input.left, span, diagnostics);
+      return warnOfArrival(input.right, span, diagnostics);
+    case 'project':
+    case 'filter':
+    case 'newest-by-key':
+    case 'unnest':
+      return warnOfArrival(input.input, span, diagnostics);
+    case 'window-aggregate':
+    case 'updating-aggregate':
+  }
+}
