@@ -4,6 +4,8 @@
  *
  * Failure: `unavailable` when the store does not answer; everything else is a finding.
  */
+import { EngineError } from '../base/errors.ts';
+import { endsInPieces, footerOfFile } from '../formats/parquet/joined-file.ts';
 import { contentHash } from '../lineage/content-hash.ts';
 import { unavailable } from '../lineage/context.ts';
 import type { Unavailable } from '../lineage/context.ts';
@@ -17,8 +19,8 @@ import type { Evidence, Line } from './evidence.ts';
 import type { AuditCounts, Finding } from './findings.ts';
 import { type OutputPiece, piecesOf } from './totals.ts';
 
-/** Name of a committed object: `…/part-{epoch}-{subtask}-{index}-{writer}.ndjson`, by `partName`. */
-const PART = /^part-(\d{7,})-\d{3,}-\d{4,}-.+\.ndjson$/;
+/** Name of a committed object: `…/part-{epoch}-{subtask}-{index}-{writer}.ndjson` or `.parquet`, by `partName`. */
+const PART = /^part-(\d{7,})-\d{3,}-\d{4,}-.+\.(?:ndjson|parquet)$/;
 
 /** Every state file that a checkpoint of the line names. */
 export function* checkFiles(
@@ -178,8 +180,30 @@ function* checkAppended(
   return null;
 }
 
-/** Null: `body` ends with the pieces; with `whole`, it is nothing else. */
+/** Null: `body` ends with the pieces; with `whole`, it is nothing else. Behind files of Parquet stands one footer for all. */
 function compareEnd(
+  body: Uint8Array,
+  pieces: readonly Expected[],
+  whole: boolean,
+): Omit<Finding, 'key'> | null {
+  if (pieces[0]?.piece.key.endsWith('.parquet') !== true) return comparePieces(body, pieces, whole);
+  const epoch = pieces[0].epoch;
+  try {
+    const { start } = footerOfFile(body);
+    const wrong = comparePieces(body.subarray(0, start), pieces, whole);
+    if (wrong !== null) return wrong;
+    let at = start - pieces.reduce((total, { piece }) => total + piece.size, 0);
+    const files = pieces.map(({ piece }) => body.subarray(at, (at += piece.size)));
+    if (endsInPieces(body, files, whole)) return null;
+    const message = 'its footer does not name what was committed';
+    return { code: 'OUTPUT_ALTERED', epoch, message };
+  } catch (thrown) {
+    if (!(thrown instanceof EngineError)) throw thrown;
+    return { code: 'OUTPUT_ALTERED', epoch, message: thrown.message };
+  }
+}
+
+function comparePieces(
   body: Uint8Array,
   pieces: readonly Expected[],
   whole: boolean,

@@ -75,6 +75,7 @@ export const ERROR_CODES = {
   SOURCE_FAILED: { domain: 'external', retry: 'backoff' },
   SINK_FAILED: { domain: 'external', retry: 'backoff' },
   SINK_REFUSED: { domain: 'user', retry: 'never' },
+  BROKEN_PARQUET: { domain: 'user', retry: 'never' },
   STORE_FAILED: { domain: 'external', retry: 'backoff' },
   STATE_TOO_LARGE: { domain: 'user', retry: 'never' },
   HOST_LOST: { domain: 'internal', retry: 'backoff' },

@@ -8,7 +8,7 @@
 import type { ErrorReport } from '../base/errors.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
-import type { FormatSpec } from '../formats/format.ts';
+import type { SinkFormat } from '../formats/format.ts';
 import type { SourceSpec } from '../graph/graph.ts';
 import type { JsonValue } from '../lineage/types.ts';
 import type { RowProblem } from '../operators/operator.ts';
@@ -107,7 +107,7 @@ export type ItemPayload = StagedObject & { target: string; hash: string };
 export type SinkContext = {
   table: string;
   options: Readonly<Record<string, string | number | boolean>>;
-  format: FormatSpec;
+  format: SinkFormat;
   schema: Schema;
   updating: boolean;
   keyColumns: readonly number[];

@@ -152,27 +152,28 @@ const nexmark: ConnectorDeclaration = {
 const singleFile: ConnectorDeclaration = {
   name: 'single_file',
   description:
-    'One NDJSON file: of this machine under thalweg run, an object of the R2 bucket in npm run dev and when deployed.',
+    'One file of NDJSON or Parquet: of this machine under thalweg run, an object of the R2 bucket in npm run dev and when deployed.',
   source: true,
   sink: true,
   twoPhase: true,
   bounded: true,
   schema: null,
   parallel: false,
-  formats: ['json'],
+  formats: ['json', 'parquet'],
   options: [path('Path of the file.')],
 };
 
 const r2: ConnectorDeclaration = {
   name: 'r2',
-  description: 'NDJSON in the R2 bucket: files under a prefix as a sink, one object as a source.',
+  description:
+    'NDJSON or Parquet in the R2 bucket: files under a prefix as a sink, one object as a source.',
   source: true,
   sink: true,
   twoPhase: true,
   bounded: true,
   schema: null,
   parallel: true,
-  formats: ['json'],
+  formats: ['json', 'parquet'],
   options: [
     path('As a sink the prefix of its files, as a source the key of the object.'),
     {
@@ -183,6 +184,15 @@ const r2: ConnectorDeclaration = {
       min: 1,
       max: 64 * 1024 * 1024,
       doc: 'A file is closed when it has this size; at every checkpoint in any case.',
+      for: 'sink',
+    },
+    {
+      name: 'file_rows_max',
+      type: 'integer',
+      required: false,
+      fallback: null,
+      min: 1,
+      doc: 'A file is closed when it has so many rows, or a batch more.',
       for: 'sink',
     },
   ],

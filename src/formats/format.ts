@@ -31,6 +31,16 @@ export type FormatSpec = {
   changes?: { keys: readonly string[] };
 };
 
+/** Files of columns: only sinks write them. */
+export type ParquetSpec = {
+  tag: 'parquet';
+  compression: 'uncompressed' | 'snappy';
+  /** A row group is closed when its pages have this size. */
+  rowGroupBytes: number;
+};
+
+export type SinkFormat = FormatSpec | ParquetSpec;
+
 export const JSON_FORMAT: FormatSpec = {
   tag: 'json',
   timestampFormat: null,

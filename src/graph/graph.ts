@@ -11,7 +11,7 @@ import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { JoinKind, JoinTime } from '../plan/logical.ts';
 import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
-import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
+import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 import type { Window } from '../plan/logical.ts';
 
 export type OperatorId = string;
@@ -139,7 +139,7 @@ export type OperatorSpec =
       /** Table name, or a generated name for a bare SELECT. */
       table: string;
       connector: ConnectorSpec;
-      format: FormatSpec;
+      format: SinkFormat;
       /** Whether rows are written as changes: they may be retracted, or the table's format asks for it. */
       updating: boolean;
       /** Columns that identify a row of an updating result; indices into the schema. */

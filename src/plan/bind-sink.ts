@@ -6,7 +6,7 @@ import { canCast } from '../expr/cast.ts';
 import type { Expr } from '../expr/expr.ts';
 import { JSON_FORMAT } from '../formats/format.ts';
 import type { Insert } from '../sql/ast-statement.ts';
-import { bindFormat } from './bind-format.ts';
+import { bindSinkFormat, checkSinkFormat } from './bind-format.ts';
 import { constantOf } from './bind-default.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
@@ -58,6 +58,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
       defaultValue === null || column.broken ? null : constantOf(defaultValue, column, diagnostics);
     return { name: column.name, type: column.type, notNull: column.notNull, fallback };
   });
+  checkSinkFormat(table, connector, common, diagnostics);
   const changes = common.get('format') === 'debezium_json';
   if (diagnostics.count > before || table.columns?.some((column) => column.broken) === true)
     return null;
@@ -66,7 +67,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
     table: table.name.name,
     connector: connector.name,
     options: own,
-    format: bindFormat(common),
+    format: bindSinkFormat(common),
     twoPhase: connector.twoPhase,
     parallel: connector.parallel,
     changes,
@@ -103,7 +104,7 @@ export function defaultSinkTarget(
     table: name,
     connector: connector.name,
     options: own,
-    format: bindFormat(common),
+    format: bindSinkFormat(common),
     twoPhase: connector.twoPhase,
     parallel: connector.parallel,
     changes: false,
@@ -149,10 +150,14 @@ export function bindSinkInput(
       'INVALID_SINK',
       `the result is updated as rows come in, and the sink "${target.table}" only adds rows`,
       place,
-      {
-        hint: "set format = 'debezium_json' on the sink, or group by a window such as tumble(interval '1 minute')",
-        suggestion: "format = 'debezium_json'",
-      },
+      target.format.tag === 'parquet'
+        ? {
+            hint: "a row of a Parquet file is never taken back: group by a window such as tumble(interval '1 minute'), or write the changes with format = 'debezium_json'",
+          }
+        : {
+            hint: "set format = 'debezium_json' on the sink, or group by a window such as tumble(interval '1 minute')",
+            suggestion: "format = 'debezium_json'",
+          },
     );
     return null;
   }

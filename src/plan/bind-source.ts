@@ -32,6 +32,13 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     diagnostics,
   );
   const plain = bindFormat(common);
+  if (common.get('format') === 'parquet')
+    diagnostics.error(
+      'UNSUPPORTED',
+      `"${table.name.text}" is read, and Parquet can only be written`,
+      table.written.get('format')?.value.span ?? table.span,
+      { hint: "read NDJSON: format = 'json'" },
+    );
   const physical = physicalColumns(table, own, plain.unstructured, diagnostics);
   if (physical === null) return brokenColumns(table.columns ?? []);
   const changes = common.get('format') === 'debezium_json';

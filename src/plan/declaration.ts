@@ -3,7 +3,7 @@
  * The connectors declare themselves in `connectors/`; the list is handed to the binder.
  */
 import type { Schema } from '../batch/types.ts';
-import type { FormatSpec } from '../formats/format.ts';
+import type { SinkFormat } from '../formats/format.ts';
 
 export type OptionDeclaration = {
   name: string;
@@ -35,7 +35,7 @@ export type ConnectorDeclaration = {
   schemaByOption?: { option: string; schemas: Readonly<Record<string, Schema>> };
   /** Whether several subtasks may read or write it at once. */
   parallel: boolean;
-  formats: readonly FormatSpec['tag'][];
+  formats: readonly SinkFormat['tag'][];
   /** What METADATA FROM can name; missing: nothing. */
   metadata?: Schema;
   options: readonly OptionDeclaration[];

@@ -12,7 +12,7 @@
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
-import type { DecodeColumn, FormatSpec } from '../formats/format.ts';
+import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 
 /** What all windows that do not depend on the rows have. */
 type Aligned = {
@@ -224,7 +224,7 @@ export type SinkPlan = {
   table: string;
   connector: string;
   options: OptionValues;
-  format: FormatSpec;
+  format: SinkFormat;
   twoPhase: boolean;
   /** Whether several subtasks may write at once. */
   parallel: boolean;

@@ -36,7 +36,7 @@ export const COMMON_OPTIONS: readonly OptionDeclaration[] = [
   {
     name: 'format',
     type: 'choice',
-    choices: ['json', 'debezium_json'],
+    choices: ['json', 'debezium_json', 'parquet'],
     required: false,
     fallback: 'json',
     for: 'both',
@@ -76,6 +76,25 @@ export const COMMON_OPTIONS: readonly OptionDeclaration[] = [
     fallback: false,
     for: 'source',
     doc: 'Keep each row as one TEXT column named value.',
+  },
+  {
+    name: 'parquet.compression',
+    type: 'choice',
+    choices: ['snappy', 'uncompressed'],
+    required: false,
+    fallback: 'snappy',
+    for: 'sink',
+    doc: 'How the pages of Parquet files are compressed.',
+  },
+  {
+    name: 'parquet.row_group_bytes',
+    type: 'bytes',
+    required: false,
+    fallback: 16 * 1024 * 1024,
+    min: 64 * 1024,
+    max: 64 * 1024 * 1024,
+    for: 'sink',
+    doc: 'A row group of a Parquet file is closed when it has this size; at the end of the file in any case.',
   },
   {
     name: 'late_rows',
@@ -126,6 +145,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['decimal_encoding', 'json.decimal_encoding'],
   ['unstructured', 'json.unstructured'],
   ['idle_advance', 'watermark.idle_advance'],
+  ['parquet.row_group_size', 'parquet.row_group_bytes'],
+  ['rolling_policy.file_size', 'file_bytes_max'],
 ]);
 
 /** The values given, by option name. */

@@ -4,6 +4,7 @@ import { verifyLineage, type VerifyOptions } from '../../src/audit/verify.ts';
 import type { Verdict } from '../../src/audit/findings.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import { appended } from '../../src/connectors/single-file/appended.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
 import { driveSync } from '../../src/lineage/drive.ts';
 import { contentHash } from '../../src/lineage/content-hash.ts';
@@ -73,9 +74,12 @@ export function put(store: MemoryObjectStore, key: string, body: Uint8Array): vo
 export function bucketOf(cluster: SimulatedCluster): MemoryObjectStore {
   const store = new MemoryObjectStore({ pageSize: 7 });
   for (const [key, { body }] of cluster.store.objects) put(store, key, body.slice());
-  const texts = new Map<string, string>();
-  for (const { key, text } of cluster.committed) texts.set(key, (texts.get(key) ?? '') + text);
-  for (const [key, text] of texts) put(store, key, new TextEncoder().encode(text));
+  for (const { key, piece, bytes } of cluster.committed)
+    put(
+      store,
+      key,
+      piece === key ? bytes : appended(store.objects.get(key)?.body ?? null, [bytes], piece),
+    );
   return store;
 }
 

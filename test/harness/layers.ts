@@ -86,7 +86,7 @@ export const LAYERS: readonly Layer[] = [
   },
   {
     folder: 'audit',
-    imports: ['base', 'lineage', 'protocol'],
+    imports: ['base', 'formats', 'lineage', 'protocol'],
     purpose: 'what each epoch did, hash-chained, and the proof of it from the bucket alone',
   },
   {

@@ -7,18 +7,29 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { INT64, type Schema, TEXT } from '../../src/batch/types.ts';
 import type { JobVerdict } from '../../src/cli/verify.ts';
 import { PROJECT_ROOT, resourceDir } from '../../src/cli/project.ts';
 import { readWorkerDescription } from '../../src/cli/worker-options.ts';
+import { Reader } from '../formats/parquet/duckdb.ts';
 import { Thalweg } from '../harness/thalweg.ts';
 
 const QUERY = `
 CREATE TABLE ev (i BIGINT NOT NULL, k TEXT) WITH (connector = 'http', partitions = 2, format = 'json', type = 'source');
 CREATE TABLE parts WITH (connector = 'r2', path = 'parts', format = 'json', type = 'sink');
 CREATE TABLE whole WITH (connector = 'single_file', path = 'whole.ndjson', format = 'json', type = 'sink');
+CREATE TABLE columns WITH (connector = 'r2', path = 'columns', format = 'parquet', type = 'sink');
+CREATE TABLE table_of_all WITH (connector = 'single_file', path = 'all.parquet', format = 'parquet', type = 'sink');
+INSERT INTO columns SELECT i, k FROM ev;
+INSERT INTO table_of_all SELECT i, k FROM ev;
 INSERT INTO parts SELECT i, k FROM ev WHERE i % 3 <> 0;
 INSERT INTO whole SELECT k, i * 2 AS double FROM ev;
 `;
+
+const ROWS: Schema = [
+  { name: 'i', type: INT64, nullable: false },
+  { name: 'k', type: TEXT, nullable: true },
+];
 
 let thalweg: Thalweg;
 beforeAll(async () => {
@@ -90,6 +101,9 @@ test(
     expect(live.verdict.findings, live.said).toEqual([]);
     expect(live.code).toBe(0);
 
+    // So that the newest file is of the last epochs, however long verification took.
+    await send(30);
+    await thalweg.waitForLines('parts/', 220);
     await thalweg.api.patch(id, { stop: 'checkpoint' });
     await thalweg.waitForJob(id, (job) => job.state === 'Stopped');
     await thalweg.stopAtOnce();
@@ -98,12 +112,32 @@ test(
     expect(after.verdict.counts.epochs).toBeGreaterThan(2);
     expect(after.verdict.counts.outputRows).toBeGreaterThan(0);
 
+    const reader = await Reader.open();
+    await damage(async (bucket) => {
+      const { objects } = await bucket.list({ prefix: 'columns/' });
+      const all = [];
+      for (const { key } of [...objects, { key: 'all.parquet' }])
+        all.push(new Uint8Array(await (await bucket.get(key))!.arrayBuffer()));
+      const whole = await reader.rows(all.pop()!, ROWS);
+      const parts = await Promise.all(all.map(async (bytes) => await reader.rows(bytes, ROWS)));
+      const wanted = Array.from({ length: sent }, (_, i) => ({
+        i: BigInt(i),
+        k: `k${(i + 1) % 7}`,
+      }));
+      for (const found of [whole, parts.flat()])
+        expect(found.toSorted((a, b) => Number(a['i']) - Number(b['i']))).toEqual(wanted);
+    });
+    reader.close();
+
     let part = '';
     await damage(async (bucket) => {
       const { objects } = await bucket.list({ prefix: 'parts/' });
       part = objects.at(-1)!.key;
       const body = await (await bucket.get(part))!.arrayBuffer();
       await bucket.put(part.replace('.ndjson', '-again.ndjson'), body);
+      const table = new Uint8Array(await (await bucket.get('all.parquet'))!.arrayBuffer());
+      table[table.length - 20]! ^= 1;
+      await bucket.put('all.parquet', table);
       const whole = await (await bucket.get('whole.ndjson'))!.text();
       await bucket.put('whole.ndjson', whole.slice(0, -3));
     });
@@ -114,6 +148,7 @@ test(
       new Set([
         `OUTPUT_UNKNOWN ${part.replace('.ndjson', '-again.ndjson')}`,
         'OUTPUT_ALTERED whole.ndjson',
+        'OUTPUT_ALTERED all.parquet',
       ]),
     );
   },

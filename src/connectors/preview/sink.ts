@@ -1,21 +1,20 @@
 /** The `preview` sink: rows for whoever watches the pipeline, as they come; nothing is kept or committed. */
 import type { RecordBatch } from '../../batch/record-batch.ts';
-import { JsonEncoder } from '../../formats/json-encoder.ts';
+import { assert } from '../../base/assert.ts';
 import type { Sink, SinkContext, SinkOutput } from '../connector.ts';
-import { encodeLines } from '../ndjson-sink.ts';
+import { LineEncoder } from '../json-file.ts';
 
 export class PreviewSink implements Sink {
   readonly copiesRows = true;
-  readonly #context: SinkContext;
-  readonly #encoder: JsonEncoder;
+  readonly #encoder: LineEncoder;
 
   constructor(context: SinkContext) {
-    this.#context = context;
-    this.#encoder = new JsonEncoder(context.schema, context.format);
+    assert(context.format.tag === 'json', 'what is shown is JSON');
+    this.#encoder = new LineEncoder(context, context.format);
   }
 
   onBatch(batch: RecordBatch, _epoch: number, output: SinkOutput): void {
-    const { bytes, lines } = encodeLines(this.#encoder, this.#context, batch);
+    const { bytes, lines } = this.#encoder.encode(batch);
     if (lines > 0) output.preview(bytes, lines);
   }
 

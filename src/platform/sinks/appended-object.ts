@@ -1,7 +1,7 @@
 /**
  * Staged as objects out of the way, committed by appending them to one object with a compare-and-swap.
  *
- * The items of an epoch are one unit: they are appended in their order by one put, whose metadata say which lineage and sink
+ * The items of an epoch are one unit: they are appended in their order (files of Parquet under a new footer) by one put, whose metadata say which lineage and sink
  * writes the object and which epoch it has had last. A commit of an epoch at or below it does nothing.
  * Invariants: the metadata move in the same put as the data; an object that anybody else has written is never written over;
  * a put whose answer was lost is looked for before another is sent.
@@ -13,6 +13,7 @@
 import { assert } from '../../base/assert.ts';
 import { EngineError } from '../../base/errors.ts';
 import type { ItemPayload, StagedObject, StageRequest } from '../../connectors/connector.ts';
+import { appended } from '../../connectors/single-file/appended.ts';
 import type { CommitToken, TwoPhaseSink } from '../../connectors/two-phase-sink.ts';
 import { type CallsFor, type SinkCalls, withEach } from './sink-calls.ts';
 
@@ -62,7 +63,7 @@ export class AppendedObjectSink implements TwoPhaseSink {
       const before = await this.#target(calls, token, path);
       if (before === 'done') return;
       parts ??= await this.#parts(calls, items);
-      if (await this.#append(calls, token, path, before, parts)) return;
+      if (await this.#append(calls, token, path, before, parts, first.key)) return;
       await calls.rest(`${path} has changed, or the answer was lost`);
     }
   }
@@ -110,10 +111,11 @@ export class AppendedObjectSink implements TwoPhaseSink {
     path: string,
     before: { bytes: Uint8Array; etag: string } | null,
     parts: readonly Uint8Array[],
+    key: string,
   ): Promise<boolean> {
     const onlyIf: R2Conditional =
       before === null ? { etagDoesNotMatch: '*' } : { etagMatches: before.etag };
-    const bytes = concat(before === null ? parts : [before.bytes, ...parts]);
+    const bytes = appended(before?.bytes ?? null, parts, key);
     const customMetadata = {
       [EPOCH_KEY]: String(token.epoch),
       [WRITER_KEY]: writerOf(token),
@@ -133,13 +135,3 @@ export class AppendedObjectSink implements TwoPhaseSink {
 }
 
 const writerOf = (token: CommitToken): string => `${token.lineage}/${token.sink}`;
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
-}

@@ -20,7 +20,15 @@ import type { Dice } from './faults.ts';
 export const PATHS = new LineagePaths('pl', 'job');
 
 /** What one commit of one sink made visible. */
-export type Committed = { key: string; sink: string; epoch: number; text: string };
+export type Committed = {
+  key: string;
+  sink: string;
+  epoch: number;
+  /** The name it was staged under. */
+  piece: string;
+  bytes: Uint8Array;
+  text: string;
+};
 
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
@@ -114,13 +122,10 @@ export class ClusterBucket {
     const appended = staged.filter(({ uploadId }) => uploadId === null);
     if (appended.length === 0 || (this.#appended.get(sink) ?? 0) >= epoch) return keys;
     this.#appended.set(sink, epoch);
-    for (const { key } of appended)
-      this.committed.push({
-        key: path,
-        sink,
-        epoch,
-        text: textOf(must(this.#staged.get(key), key)),
-      });
+    for (const { key } of appended) {
+      const bytes = must(this.#staged.get(key), key);
+      this.committed.push({ key: path, sink, epoch, piece: key, bytes, text: textOf(bytes) });
+    }
     return [...keys, path];
   }
 
@@ -142,7 +147,8 @@ export class ClusterBucket {
     if (this.committed.some((object) => object.key === item.key))
       throw new Error(`${item.key} was committed twice`);
     const bytes = must(this.#staged.get(uploadId), 'upload');
-    this.committed.push({ key: item.key, sink, epoch, text: textOf(bytes) });
+    const { key } = item;
+    this.committed.push({ key, sink, epoch, piece: key, bytes, text: textOf(bytes) });
     return [item.key];
   }
 
