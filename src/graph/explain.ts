@@ -57,6 +57,14 @@ function describeWindowState(window: WindowSpec, byColumn: boolean): string {
 const afterLateness = (window: WindowSpec): string =>
   window.latenessMicros === undefined ? '' : ` by ${formatInterval(window.latenessMicros)}`;
 
+function describeGroupState(spec: OperatorSpec & { tag: 'updating-aggregate' }): string {
+  if (spec.keys.length === 0) return 'one row';
+  if (spec.ttlMicros === undefined)
+    return 'one row per key, never freed; SET updating_ttl bounds them';
+  const ttl = formatInterval(spec.ttlMicros);
+  return `one row per key, freed when the watermark passes its last row by ${ttl}; keys idle > ${ttl} restart from zero`;
+}
+
 /** What an operator keeps, and until when; null: nothing. */
 export function describeState(spec: OperatorSpec): string | null {
   switch (spec.tag) {
@@ -67,7 +75,7 @@ export function describeState(spec: OperatorSpec): string | null {
       return `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, ${per}, freed when the watermark passes their end${afterLateness(spec.window)}`;
     }
     case 'updating-aggregate':
-      return spec.keys.length === 0 ? 'one row' : 'one row per key, never freed';
+      return describeGroupState(spec);
     case 'newest-by-key':
       return 'one row per key, freed when it is deleted';
     case 'join':

@@ -94,6 +94,8 @@ export type OperatorSpec =
   /** Output: keys, then aggregates; rows carry retractions. */
   | {
       tag: 'updating-aggregate';
+      /** Event time after which a group for which nothing has come is forgotten; absent: never. */
+      ttlMicros?: number;
       keys: readonly Expr[];
       aggregates: readonly AggregateCall[];
       flushMs: number;

@@ -117,6 +117,7 @@ function specOf(node: PlanNode): OperatorSpec {
     case 'updating-aggregate':
       return {
         tag: 'updating-aggregate',
+        ...(node.ttlMicros === null ? {} : { ttlMicros: node.ttlMicros }),
         keys: node.groupBy,
         aggregates: node.aggregates,
         flushMs: UPDATING_FLUSH_MS,

@@ -38,6 +38,23 @@ export function withoutLateRows(
   return filterBatch(batch, keep);
 }
 
+/** A row that came after everything it could be added to was forgotten. */
+export const lateForgotten = (
+  batch: RecordBatch,
+  schema: Schema,
+  row: number,
+  watermark: Watermark,
+): RowProblem => ({
+  row,
+  code: 'LATE_ROW',
+  column: '',
+  message: lateMessage(
+    batch.eventTime === null ? watermark : timeAt(batch.eventTime.words, row),
+    watermark,
+  ),
+  raw: rowJson(batch, schema, row),
+});
+
 function lateMessage(time: number, watermark: Watermark): string {
   if (watermark === Infinity) return 'late: the input had ended';
   const lateByMs = (watermark - time) / 1000;

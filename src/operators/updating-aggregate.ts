@@ -1,5 +1,5 @@
 /**
- * GROUP BY without a window: keeps every group for ever and emits its changes.
+ * GROUP BY without a window: keeps every group, for ever or for its time to live, and emits its changes.
  *
  * Place in the walk: stage 6. Changes are gathered and emitted every `flushMs`, at barriers and at the end of the
  * input: for each changed group first the retraction of the row emitted before, then the new row; nothing when both are
@@ -8,6 +8,8 @@
  * State table `groups`, by key: number of rows, whether a row is out, that row's values, since a retraction must equal
  * what was emitted even if computing it again would differ in the last bit, and accumulator states. Snapshots of changes
  * hold the groups that rows have come for, and name those that were swept.
+ * With a time to live a key has a group for each of its lives (`group-lives.ts`), named by one more key column; when a life
+ * is over its last result leaves and the group is forgotten, without a retraction.
  * Invariants: INV-64 at any time, the rows emitted less those retracted are one row per group; INV-65 after the last
  * flush that row is the result over all rows so far, whatever the batches, flushes and subtasks were.
  * Failure: rows that cannot be computed are errors; a group whose result does not fit its type keeps its last good row.
@@ -19,14 +21,18 @@ import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { gatherFloats } from '../batch/index-run.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { takeColumn } from '../batch/take.ts';
-import { BOOLEAN, FLOAT64, type Schema } from '../batch/types.ts';
+import { filterBatch, takeColumn } from '../batch/take.ts';
+import { BOOLEAN, FLOAT64, TIMESTAMP, type Schema } from '../batch/types.ts';
+import type { Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups } from '../state/group-index.ts';
 import type { SnapshotKind, StateChanges, StateTable } from '../state/state-table.ts';
+import { routeRows } from '../kernels/route-rows.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
+import { asTimes, GroupLives, LATE, timesColumn } from './group-lives.ts';
+import { lateForgotten } from './late-rows.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { rowJson } from './row-json.ts';
 
@@ -39,8 +45,13 @@ export class UpdatingAggregate implements Operator {
   readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #spec: UpdatingAggregateSpec;
+  readonly #inputSchema: Schema;
   readonly #outputSchema: Schema;
   readonly #inputs: GroupInputs;
+  /** Null: groups are kept for ever. */
+  readonly #lives: GroupLives | null;
+  /** Columns of the group index: the keys, and with lives the name of the life. */
+  readonly #keyCount: number;
   readonly #grouped: GroupedAggregates;
   /** Rows in each group, appends less retractions. */
   #rowCounts = new Float64Array(16);
@@ -59,7 +70,14 @@ export class UpdatingAggregate implements Operator {
     this.#spec = spec;
     this.#outputSchema = outputSchema;
     this.#inputs = new GroupInputs(spec.keys, spec.aggregates, inputSchema);
-    this.#grouped = new GroupedAggregates(spec.keys, spec.aggregates);
+    this.#inputSchema = inputSchema;
+    const ttl = spec.keys.length === 0 ? null : (spec.ttlMicros ?? null);
+    const types = spec.keys.map((key) => key.type);
+    this.#lives = ttl === null ? null : new GroupLives(types, ttl);
+    const keys: Expr[] =
+      ttl === null ? [...spec.keys] : [...spec.keys, { tag: 'row-time', type: TIMESTAMP }];
+    this.#keyCount = keys.length;
+    this.#grouped = new GroupedAggregates(keys, spec.aggregates);
     this.#emitted = this.#emptyStores();
   }
 
@@ -68,7 +86,11 @@ export class UpdatingAggregate implements Operator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    const evaluated = this.#inputs.evaluate(batch, output);
+    if (this.#lives === null) this.#fold(this.#inputs.evaluate(batch, output));
+    else this.#foldLives(this.#inputs.evaluate(batch, output), this.#lives, output);
+  }
+
+  #fold(evaluated: EvaluatedBatch): void {
     const { rows, retract } = evaluated.batch;
     if (rows === 0) return;
     assert(
@@ -79,6 +101,74 @@ export class UpdatingAggregate implements Operator {
     this.#makeRoom();
     this.#count(evaluated, groups);
     this.#grouped.update(evaluated, 0, rows, groups);
+  }
+
+  /** As `#fold`, each row into the group of its life. */
+  #foldLives(evaluated: EvaluatedBatch, lives: GroupLives, output: Output): void {
+    const assigned = lives.assign(evaluated.keys, evaluated.batch);
+    const kept = assigned.filter((life) => life >= 0);
+    if (kept.length === 0) return this.#refuseLate(evaluated.batch, assigned, output);
+    const given =
+      kept.length === assigned.length
+        ? evaluated
+        : this.#inputs.evaluate(
+            filterBatch(
+              evaluated.batch,
+              Uint8Array.from(assigned, (life) => (life < 0 ? 0 : 1)),
+            ),
+            output,
+          );
+    const ids = timesColumn(Float64Array.from(kept, (life) => lives.idOf(life)));
+    const named = { ...given, keys: [...given.keys, ids] };
+    this.#fold(named);
+    const groups = this.#grouped.groupsOf(named, 0, kept.length);
+    for (let row = 0; row < kept.length; row++)
+      lives.setGroup(kept[row] as number, groups[row] as number);
+    lives.takeMerged((from, into) => this.#unite(from, into));
+    if (kept.length < assigned.length) this.#refuseLate(evaluated.batch, assigned, output);
+  }
+
+  #refuseLate(batch: RecordBatch, assigned: Int32Array, output: Output): void {
+    const problems: RowProblem[] = [];
+    for (let row = 0; row < assigned.length; row++)
+      if (assigned[row] === LATE)
+        problems.push(
+          lateForgotten(batch, this.#inputSchema, row, must(this.#lives, 'lives').watermark),
+        );
+    if (problems.length > 0) output.late(problems);
+  }
+
+  /** Two groups turned out to be one life of their key: the first one's rows become the second one's. */
+  #unite(from: number, into: number): void {
+    if (from < 0) return;
+    const target = Int32Array.of(into);
+    const source = Int32Array.of(from);
+    for (const accumulator of this.#grouped.accumulators)
+      accumulator.merge(target, 1, accumulator.stateColumns(source));
+    this.#rowCounts[into] = (this.#rowCounts[into] as number) + (this.#rowCounts[from] as number);
+    this.#rowCounts[from] = 0;
+    this.#noteGone([from]);
+    if (this.#isDirty[from] === 1) return;
+    this.#isDirty[from] = 1;
+    this.#dirty.push(from);
+  }
+
+  /** Checkpoints are to name groups as removed. */
+  #noteGone(groups: readonly number[]): void {
+    const gone = Int32Array.from(groups);
+    this.#swept.push({
+      columns: this.#grouped.index.keyColumns(gone),
+      hashes: this.#hashesOf(gone),
+    });
+  }
+
+  /** Rows are routed by their keys, whatever life they are of. */
+  #hashesOf(groups: Int32Array): Uint32Array {
+    if (this.#lives === null) return this.#grouped.index.hashesOf(groups);
+    const keys = this.#grouped.index.keyColumns(groups).slice(0, this.#spec.keys.length);
+    const hashes = new Uint32Array(groups.length);
+    routeRows(keys, groups.length, hashes);
+    return hashes;
   }
 
   #makeRoom(): void {
@@ -109,7 +199,23 @@ export class UpdatingAggregate implements Operator {
   }
 
   onWatermark(watermark: Watermark, output: Output): void {
-    if (watermark === Infinity) this.#flush(output);
+    const lives = this.#lives;
+    lives?.advance(watermark);
+    if (watermark === Infinity) return this.#flush(output);
+    const ended = lives?.takeEnded() ?? [];
+    if (ended.length > 0) this.#forget(ended, output);
+  }
+
+  /** The last results leave; then the groups are no more. */
+  #forget(groups: readonly number[], output: Output): void {
+    this.#flush(output);
+    for (const group of groups) {
+      this.#outCount -= this.#isOut[group] as number;
+      this.#isOut[group] = 0;
+      this.#rowCounts[group] = 0;
+    }
+    this.#noteGone(groups);
+    this.#sweepIfMany();
   }
 
   onTick(nowMs: number, output: Output): void {
@@ -130,6 +236,10 @@ export class UpdatingAggregate implements Operator {
     const step = LIMITS.batchRowsDefault >> 1;
     for (let from = 0; from < dirty.length; from += step)
       this.#flushGroups(dirty.subarray(from, from + step), output);
+    this.#sweepIfMany();
+  }
+
+  #sweepIfMany(): void {
     const silent = this.#grouped.count - this.#outCount;
     if (silent > DEAD_GROUPS_MAX && silent > this.#outCount) this.#sweep();
   }
@@ -188,14 +298,18 @@ export class UpdatingAggregate implements Operator {
     );
     output.emit({
       rows: picked.length,
-      columns: [...this.#grouped.index.keyColumns(groupOfRow), ...aggregates],
+      columns: [...this.#keysOf(groupOfRow), ...aggregates],
       eventTime: null,
       retract,
     });
   }
 
+  #keysOf(groups: Int32Array): Column[] {
+    return this.#grouped.index.keyColumns(groups).slice(0, this.#spec.keys.length);
+  }
+
   #problems(groups: Int32Array, results: readonly Column[], errors: RowErrors): RowProblem[] {
-    const columns = [...this.#grouped.index.keyColumns(groups), ...results];
+    const columns = [...this.#keysOf(groups), ...results];
     const batch: RecordBatch = { rows: groups.length, columns, eventTime: null, retract: null };
     return errors.list.map((error) => ({
       ...error,
@@ -205,14 +319,12 @@ export class UpdatingAggregate implements Operator {
 
   /** Forgets groups that have no rows and nothing out. */
   #sweep(): void {
-    const alive = allGroups(this.#grouped.count).filter(
-      (group) => this.#isOut[group] === 1 || this.#rowCounts[group] !== 0,
-    );
-    const dead = allGroups(this.#grouped.count).filter(
-      (group) => this.#isOut[group] !== 1 && this.#rowCounts[group] === 0,
-    );
-    const { index } = this.#grouped;
-    this.#swept.push({ columns: index.keyColumns(dead), hashes: index.hashesOf(dead) });
+    const isNeeded = (group: number): boolean =>
+      this.#lives?.isAlive(group) ?? (this.#isOut[group] === 1 || this.#rowCounts[group] !== 0);
+    const alive = allGroups(this.#grouped.count).filter(isNeeded);
+    const dead = allGroups(this.#grouped.count).filter((group) => !isNeeded(group));
+    // Lives that are over were named when they ended.
+    if (this.#lives === null && dead.length > 0) this.#noteGone([...dead]);
     const stores = this.#emptyStores();
     stores.forEach((store, at) => {
       const values = must(this.#emitted[at], 'a store').gather(alive);
@@ -223,6 +335,7 @@ export class UpdatingAggregate implements Operator {
     this.#isDirty = new Uint8Array(alive.length);
     this.#emitted = stores;
     this.#grouped.retain(alive);
+    this.#lives?.renumber(alive);
   }
 
   snapshot(kind: SnapshotKind): StateTable[] {
@@ -230,10 +343,12 @@ export class UpdatingAggregate implements Operator {
     const changed = this.#grouped.takeChanged();
     const swept = this.#swept;
     this.#swept = [];
-    const groups = kind === 'whole' ? allGroups(this.#grouped.count) : changed;
+    const among = kind === 'whole' ? allGroups(this.#grouped.count) : changed;
+    const lives = this.#lives;
+    const groups = lives === null ? among : among.filter((group) => lives.isAlive(group));
     if (groups.length === 0 && (kind === 'whole' || swept.length === 0)) return [];
     const changes: StateChanges = {
-      keyColumns: this.#spec.keys.length,
+      keyColumns: this.#keyCount,
       removed: swept.length === 0 ? null : removedRows(swept),
       droppedBelow: null,
     };
@@ -243,7 +358,7 @@ export class UpdatingAggregate implements Operator {
         schema: this.#stateSchema(),
         rows: groups.length,
         columns: this.#stateColumns(groups),
-        hashes: this.#grouped.index.hashesOf(groups),
+        hashes: this.#hashesOf(groups),
         changes: kind === 'whole' ? null : changes,
       },
     ];
@@ -255,19 +370,20 @@ export class UpdatingAggregate implements Operator {
     for (let at = 0; at < rows; at++) if (this.#isOut[groups[at] as number] === 1) setBit(out, at);
     const values = gatherFloats(this.#rowCounts, groups);
     const grouped = this.#grouped.stateColumns(groups);
-    const keys = this.#spec.keys.length;
+    const keys = this.#keyCount;
     return [
       ...grouped.slice(0, keys),
       { tag: 'float64', type: FLOAT64, length: rows, validity: null, values },
       { tag: 'boolean', type: BOOLEAN, length: rows, validity: null, bits: out },
       ...this.#emitted.map((store) => store.gather(groups)),
       ...grouped.slice(keys),
+      ...(this.#lives?.spansOf(groups) ?? []),
     ];
   }
 
   #stateSchema(): Schema {
     const grouped = this.#grouped.stateSchema();
-    const keys = this.#spec.keys.length;
+    const keys = this.#keyCount;
     return [
       ...grouped.slice(0, keys),
       { name: 'rows', type: FLOAT64, nullable: false },
@@ -278,19 +394,34 @@ export class UpdatingAggregate implements Operator {
         nullable: true,
       })),
       ...grouped.slice(keys),
+      ...(this.#lives === null ? [] : ['first', 'last']).map((name) => ({
+        name,
+        type: TIMESTAMP,
+        nullable: false,
+      })),
     ];
   }
 
   restore(tables: readonly StateTable[]): void {
     for (const table of tables) {
       assert(table.table === 'groups', `unknown state table ${table.table}`);
-      const keys = table.columns.slice(0, this.#spec.keys.length);
-      const [counts, out, ...rest] = table.columns.slice(this.#spec.keys.length);
+      const keys = table.columns.slice(0, this.#keyCount);
+      const [counts, out, ...rest] = table.columns.slice(this.#keyCount);
       assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
       const emitted = rest.slice(0, this.#emitted.length);
       const states = rest.slice(this.#emitted.length);
       const groups = this.#grouped.merge([...keys, ...states], table.rows);
       this.#makeRoom();
+      this.#lives?.restore(
+        keys.slice(0, -1),
+        table.rows,
+        {
+          ids: asTimes(keys.at(-1)),
+          firsts: asTimes(table.columns.at(-2)),
+          lasts: asTimes(table.columns.at(-1)),
+        },
+        groups,
+      );
       for (let row = 0; row < table.rows; row++) {
         const group = groups[row] as number;
         this.#rowCounts[group] = counts.values[row] as number;
@@ -305,11 +436,15 @@ export class UpdatingAggregate implements Operator {
 
   stateBytes(): number {
     const flat = this.#rowCounts.byteLength + this.#isOut.byteLength + this.#isDirty.byteLength;
-    return this.#emitted.reduce((sum, store) => sum + store.bytes(), this.#grouped.bytes() + flat);
+    const lives = this.#lives?.bytes() ?? 0;
+    return this.#emitted.reduce(
+      (sum, store) => sum + store.bytes(),
+      this.#grouped.bytes() + flat + lives,
+    );
   }
 
   stateRows(): number {
-    return this.#grouped.count;
+    return this.#lives?.alive ?? this.#grouped.count;
   }
 }
 

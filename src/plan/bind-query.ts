@@ -60,7 +60,7 @@ function bindSetOperation(operation: SetOperation, environment: Environment): Bo
   if ('columns' in sides) return sides;
   if (operator === 'union') {
     const union = makeUnion(sides.nodes);
-    return all ? queryOf(union) : bindDistinct(union);
+    return all ? queryOf(union) : bindDistinct(union, environment.settings);
   }
   const [left, right] = sides.nodes;
   return left === undefined || right === undefined

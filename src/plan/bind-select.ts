@@ -94,7 +94,7 @@ export function bindSelectOver(
     items.map((item) => item.name),
   );
   if (!select.distinct) return queryOf(project);
-  return bindDistinct(project);
+  return bindDistinct(project, environment.settings);
 }
 
 function filtered(node: PlanNode | null, predicate: Expr | null): PlanNode | null {
@@ -226,7 +226,13 @@ function bindGrouped(
 
   const qualify = bindQualify(select, items, withOver);
   const groups = new Rows(
-    input.node === null ? null : grouping.build(input.node, select.groupBy[0] ?? select),
+    input.node === null
+      ? null
+      : grouping.build(
+          input.node,
+          select.groupBy[0] ?? select,
+          environment.settings.updatingTtlMicros,
+        ),
   );
   const regrouped = (expr: Expr, source: { span: Span }): Expr =>
     subqueries.settle(grouping.regroup(expr, source));

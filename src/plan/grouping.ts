@@ -209,7 +209,7 @@ export class Grouping {
   }
 
   /** The grouped rows; null when something was refused. */
-  build(input: PlanNode, source: { span: Span }): PlanNode | null {
+  build(input: PlanNode, source: { span: Span }, ttlMicros: number | null = null): PlanNode | null {
     if (this.#broken) return null;
     const grouped = {
       keys: this.#keys.map((key) => key.expr),
@@ -224,7 +224,7 @@ export class Grouping {
     const once = input.updating ? forgetful(grouped) : grouped;
     const { input: rows, grouped: kept } =
       this.#sets === null ? { input, grouped: once } : groupedBySets(input, once, this.#sets);
-    if (this.#window === null) return makeUpdatingAggregate(rows, kept, fields);
+    if (this.#window === null) return makeUpdatingAggregate(rows, kept, fields, ttlMicros);
     if (input.updating && this.#refusesWindow(input, this.#window, source)) return null;
     if (this.#windowColumn === null) warnOfArrival(input, source.span, this.#diagnostics);
     return makeWindowAggregate(rows, this.#window, this.#windowColumn, kept, fields);

@@ -115,6 +115,8 @@ export type WindowAggregateNode = NodeShape & {
 export type UpdatingAggregateNode = NodeShape & {
   tag: 'updating-aggregate';
   input: PlanNode;
+  /** Event time after which a group for which nothing has come is forgotten; null: never. */
+  ttlMicros: number | null;
   groupBy: readonly Expr[];
   aggregates: readonly AggregateCall[];
 };

@@ -205,12 +205,15 @@ export function makeUpdatingAggregate(
   input: PlanNode,
   grouped: Grouped,
   aggregateFields: Schema,
+  ttlMicros: number | null = null,
 ): UpdatingAggregateNode {
   const { keys, keyNames, aggregates } = grouped;
   const schema: Schema = [...keyFields(input, keys, keyNames), ...aggregateFields];
   return {
     tag: 'updating-aggregate',
     input,
+    // One row needs no bound.
+    ttlMicros: keys.length === 0 ? null : ttlMicros,
     groupBy: keys,
     aggregates,
     schema,

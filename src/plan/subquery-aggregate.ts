@@ -46,7 +46,8 @@ export function prepareAggregates(
   const collected = items.map((item) => binder.bind(item.expression));
   const values = collected.map((value, index) => grouping.regroup(value, items[index] ?? first));
   const keys = pairs.map(({ own }) => grouping.regroup(own, first));
-  const groups = grouping.build(inner.node, first);
+  // A group that started from zero without a retraction would be a second value: these are kept for ever.
+  const groups = grouping.build(inner.node, first, null);
   if (values.includes(POISON) || keys.includes(POISON) || groups === null) return null;
   if (groups.tag !== 'updating-aggregate') return null;
   const join = (rows: Rows, move: Move): Expr[] | null => {

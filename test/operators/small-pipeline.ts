@@ -3,6 +3,12 @@
  * test: partitions, idleness, watermarks, late rows.
  */
 import { must } from '../../src/base/assert.ts';
+import { type KeyRange, keyRangeOf } from '../../src/base/hash.ts';
+import { partitionBatch } from '../../src/batch/partition.ts';
+import { hashRows } from '../../src/batch/row-hash.ts';
+import { type CompiledExpr, compileExpr } from '../../src/expr/compile.ts';
+import { RowErrors } from '../../src/expr/row-errors.ts';
+import { decodeStateTable, encodeStateTable } from '../../src/state/table-file.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { typeName } from '../../src/batch/types.ts';
 import { rowsOf, type Row } from '../../src/batch/values.ts';
@@ -12,8 +18,9 @@ import { makeSource } from '../../src/connectors/registry.ts';
 import type { GraphOperator, PhysicalGraph } from '../../src/graph/graph.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
 import { makeOperator } from '../../src/operators/make-operator.ts';
-import type { Operator, RowProblem } from '../../src/operators/operator.ts';
-import { mergeLayers } from '../../src/state/merge-layers.ts';
+import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
+import { type LayerPart, mergeLayers } from '../../src/state/merge-layers.ts';
+import type { StateTable } from '../../src/state/state-table.ts';
 import { Node, type NodeBody } from '../../src/subtask/node.ts';
 import { SourceNode } from '../../src/subtask/source-node.ts';
 
@@ -48,6 +55,98 @@ class Collector implements NodeBody {
   onTick(): void {}
 }
 
+/** An operator in as many subtasks as it may have: its rows are dealt by what they are shuffled by. */
+class Subtasks implements NodeBody {
+  #operators: Operator[];
+  readonly #make: () => Operator;
+  readonly #keys: readonly (readonly CompiledExpr[])[];
+  /** Of each subtask: the files of its checkpoints since it was made. */
+  #checkpoints: Uint8Array[][][] = [];
+
+  constructor(operator: GraphOperator, graph: PhysicalGraph, parallelism: number) {
+    this.#make = () => makeOperator(operator, graph);
+    const edges = graph.edges.filter((edge) => edge.to === operator.id);
+    this.#keys = [...edges]
+      .sort((one, other) => one.port - other.port)
+      .map((edge) => edge.keys.map(compileExpr));
+    const keyed = edges.every(({ kind, keys }) => kind === 'shuffle' && keys.length > 0);
+    this.#operators = Array.from({ length: keyed ? parallelism : 1 }, this.#make);
+  }
+
+  get first(): Operator {
+    return must(this.#operators[0], 'a subtask');
+  }
+
+  get waitsForEnd(): number | undefined {
+    return this.first.waitsForEnd;
+  }
+
+  onPortEnd(output: Output): void {
+    for (const operator of this.#operators) operator.onPortEnd?.(output);
+  }
+
+  onBatch(port: number, batch: RecordBatch, output: Output): void {
+    if (this.#operators.length === 1) return this.first.onBatch(port, batch, output);
+    const errors = new RowErrors(batch.rows);
+    const keys = must(this.#keys[port], 'keys').map((key) => key(batch, errors));
+    const hashes = new Uint32Array(batch.rows);
+    hashRows(keys, batch.rows, hashes);
+    partitionBatch(batch, hashes, this.#operators.length).forEach((part, subtask) => {
+      if (part !== null) this.#operators[subtask]?.onBatch(port, part, output);
+    });
+  }
+
+  onWatermark(watermark: number, output: Output): void {
+    for (const operator of this.#operators) operator.onWatermark(watermark, output);
+  }
+
+  onTick(nowMs: number, output: Output): void {
+    for (const operator of this.#operators) operator.onTick(nowMs, output);
+  }
+
+  stateRows(): number {
+    return this.#operators.reduce((sum, operator) => sum + operator.stateRows(), 0);
+  }
+
+  /** Operators that keep changes give those since the checkpoint before, the others their whole state. */
+  checkpoint(output: Output): void {
+    this.#operators.forEach((operator, subtask) => {
+      operator.onBarrier(output);
+      const before = this.#checkpoints[subtask] ?? [];
+      const kind = operator.keepsChanges === true && before.length > 0 ? 'changes' : 'whole';
+      const tables = operator.snapshot(kind).map((table) => encodeStateTable(table));
+      this.#checkpoints[subtask] = kind === 'whole' ? [tables] : [...before, tables];
+    });
+  }
+
+  /** Every subtask is made anew from a checkpoint, with half or twice as many of them when there are several. */
+  restart(watermark: number | null, output: Output): void {
+    this.checkpoint(output);
+    const former = this.#checkpoints;
+    this.#checkpoints = [];
+    const before = this.#operators.length;
+    const after = before === 1 ? 1 : before === 2 ? 4 : 2;
+    this.#operators = Array.from({ length: after }, (_, subtask) => {
+      const fresh = this.#make();
+      if (watermark !== null) fresh.onWatermark(watermark, output);
+      const range = keyRangeOf(subtask, after);
+      fresh.restore(former.flatMap((files) => wholeTables(files, range)));
+      return fresh;
+    });
+  }
+}
+
+/** The whole tables that one subtask's checkpoints add up to, each cut to a range of keys. */
+function wholeTables(checkpoints: readonly Uint8Array[][], range: KeyRange): StateTable[] {
+  const chains = new Map<string, LayerPart[]>();
+  for (const files of checkpoints)
+    for (const table of files.map((bytes) => decodeStateTable(bytes, range))) {
+      const chain = table.changes === null ? [] : (chains.get(table.table) ?? []);
+      chains.set(table.table, [...chain, { layer: chain.length, table }]);
+    }
+  return [...chains.values()].map(mergeLayers).filter((table) => table.rows > 0);
+}
+
 /** A row with times as ISO texts and whole numbers as numbers. */
 export const plain = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
@@ -62,12 +161,14 @@ export class SmallPipeline {
   readonly #waiting: { source: SourceNode; partition: number; request: ReadRequest }[] = [];
   readonly #graph: PhysicalGraph;
   readonly #batchRows: number;
+  readonly #parallelism: number;
   #nowMs = 0;
 
-  constructor(sql: string, batchRows = 64) {
+  constructor(sql: string, batchRows = 64, parallelism = 1) {
     const { graph, errors } = planSql(sql, DECLARATIONS, { defaultSink: 'preview' });
     this.#graph = must(graph, JSON.stringify(errors));
     this.#batchRows = batchRows;
+    this.#parallelism = parallelism;
     for (const operator of this.#graph.operators)
       this.#nodes.set(operator.id, this.#node(operator));
     for (const { from, to, port } of this.#graph.edges)
@@ -91,7 +192,7 @@ export class SmallPipeline {
   #bodyOf(operator: GraphOperator): NodeBody {
     const { spec } = operator;
     if (spec.tag === 'sink') return new Collector(operator);
-    if (spec.tag !== 'source') return makeOperator(operator, this.#graph);
+    if (spec.tag !== 'source') return new Subtasks(operator, this.#graph, this.#parallelism);
     const source = makeSource({
       spec,
       subtask: 0,
@@ -186,19 +287,16 @@ export class SmallPipeline {
     }
   }
 
+  /** Every operator gives what has changed since the checkpoint before. */
+  checkpoint(): void {
+    for (const node of this.#nodes.values())
+      if (node.body instanceof Subtasks) node.body.checkpoint(node);
+  }
+
   /** Every operator is made anew from a checkpoint of its state. */
   restart(): void {
-    for (const node of this.#nodes.values()) {
-      const { operator } = node;
-      if (operator.spec.tag === 'source' || operator.spec.tag === 'sink') continue;
-      const body = node.body as Operator;
-      body.onBarrier(node);
-      const tables = body.snapshot('whole').map((table) => mergeLayers([{ layer: 0, table }]));
-      const fresh = makeOperator(operator, this.#graph);
-      if (node.watermark !== null) fresh.onWatermark(node.watermark, node);
-      fresh.restore(tables);
-      (node as { body: NodeBody }).body = fresh;
-    }
+    for (const node of this.#nodes.values())
+      if (node.body instanceof Subtasks) node.body.restart(node.watermark, node);
   }
 
   /** The rows of every sink, each as JSON with times as ISO texts, in an order of their own. */
@@ -212,6 +310,13 @@ export class SmallPipeline {
   /** The rows of every sink as values. */
   values(): Row[] {
     return this.#collectors().flatMap(({ rows }) => rows);
+  }
+
+  /** Rows of state that operators of a kind keep. */
+  stateRows(tag: GraphOperator['spec']['tag']): number {
+    return [...this.#nodes.values()]
+      .filter(({ operator }) => operator.spec.tag === tag)
+      .reduce((sum, { body }) => sum + (body instanceof Subtasks ? body.stateRows() : 0), 0);
   }
 
   changes(): { row: string; retract: boolean }[] {
