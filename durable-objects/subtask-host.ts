@@ -21,6 +21,7 @@ import {
   logs,
   type PreviewPage,
 } from '../src/platform/env.ts';
+import { functionCaller } from '../src/platform/functions/functions.ts';
 import { getStateFile, putStateFile, readObject } from '../src/platform/objects.ts';
 import { HostSessions } from '../src/platform/host-sessions.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
@@ -50,6 +51,7 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #deliveries = new Map<number, (answer: DeliveryAnswer) => void>();
   readonly #tails = new Map<string, PreviewTail>();
   readonly #sessions = new HostSessions(this.env);
+  readonly #functions = functionCaller(this.env, this.ctx);
   readonly #reports: HostReport[] = [];
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #reporting = false;
@@ -184,6 +186,13 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
           this.#sinks(effect.timeoutMs).commit(effect.token, effect.items),
           () => ({ tag: 'committed', requestId: effect.requestId }),
         );
+        return;
+      case 'call-function':
+        this.#answerWith(effect.requestId, this.#functions.call(effect.request), (reply) => ({
+          tag: 'called',
+          requestId: effect.requestId,
+          reply,
+        }));
         return;
       case 'preview':
         this.#tail(effect.operator).push(effect.rows, effect.count);

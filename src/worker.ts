@@ -8,6 +8,7 @@ import { installKernels } from './platform/kernels.ts';
 
 export { LogPartition } from '../durable-objects/log-partition.ts';
 export { PipelineLeader } from '../durable-objects/pipeline-leader.ts';
+export { FunctionNetwork } from './platform/functions/function-network.ts';
 export { SubtaskHost } from '../durable-objects/subtask-host.ts';
 
 installKernels();

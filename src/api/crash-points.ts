@@ -45,6 +45,8 @@ export const HOST_POINTS: readonly string[] = [
   'pre-committed:after',
   'commit',
   'committed:after',
+  'call-function',
+  'called:after',
   'preview',
   'trim',
   'released',

@@ -54,6 +54,7 @@ export const ERROR_CODES = {
   TIMESTAMP_UNIT_REQUIRED: { domain: 'user', retry: 'never' },
   UNKNOWN_FIELD: { domain: 'user', retry: 'never' },
   ROW_TOO_LARGE: { domain: 'user', retry: 'never' },
+  FUNCTION_ERROR: { domain: 'user', retry: 'never' },
   LATE_ROW: { domain: 'user', retry: 'never' },
   NOTHING_TO_RETRACT: { domain: 'user', retry: 'never' },
   // The API.
@@ -77,6 +78,9 @@ export const ERROR_CODES = {
   SINK_REFUSED: { domain: 'user', retry: 'never' },
   BROKEN_PARQUET: { domain: 'user', retry: 'never' },
   STORE_FAILED: { domain: 'external', retry: 'backoff' },
+  INVALID_FUNCTION: { domain: 'user', retry: 'never' },
+  FUNCTION_FAILED: { domain: 'user', retry: 'backoff' },
+  FUNCTIONS_UNAVAILABLE: { domain: 'user', retry: 'never' },
   STATE_TOO_LARGE: { domain: 'user', retry: 'never' },
   HOST_LOST: { domain: 'internal', retry: 'backoff' },
   START_TIMEOUT: { domain: 'internal', retry: 'backoff' },

@@ -42,6 +42,7 @@ import { TIME_TEXT } from './functions/time-text.ts';
 import { TIME } from './functions/time.ts';
 import { ZONES } from './functions/zones.ts';
 import { nearestNames } from './spelling.ts';
+import { isUserCall, userStandIn } from './user-function.ts';
 
 export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
   ...ARITHMETIC,
@@ -168,7 +169,8 @@ for (const fn of SCALAR_FUNCTIONS) {
   else overloads.push(fn);
 }
 
-export const functionById = (id: string): ScalarFunction => must(BY_ID.get(id), `function ${id}`);
+export const functionById = (id: string): ScalarFunction =>
+  isUserCall(id) ? userStandIn(id) : must(BY_ID.get(id), `function ${id}`);
 
 /** Names that can be called as `name(…)`, for help and suggestions. */
 export const functionNames = (): string[] =>

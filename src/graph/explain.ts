@@ -91,6 +91,7 @@ export function describeState(spec: OperatorSpec): string | null {
     case 'project':
     case 'unnest':
     case 'filter':
+    case 'user-function':
     case 'union':
       return null;
   }

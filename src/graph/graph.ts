@@ -9,7 +9,7 @@
  */
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
-import type { JoinKind, JoinTime } from '../plan/logical.ts';
+import type { JoinKind, JoinTime, UserCall } from '../plan/logical.ts';
 import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 import type { Window } from '../plan/logical.ts';
@@ -136,6 +136,8 @@ export type OperatorSpec =
     }
   /** EXCEPT and INTERSECT of two inputs with the same columns; rows carry retractions. */
   | { tag: 'set-operation'; operator: 'except' | 'intersect'; all: boolean; flushMs: number }
+  /** Output: the input's columns, then one per call; of a table function (`rows`) its columns instead, once per row it gives. */
+  | { tag: 'user-function'; calls: readonly UserCall[]; rows: 'inner' | 'outer' | null }
   | {
       tag: 'sink';
       /** Table name, or a generated name for a bare SELECT. */

@@ -150,6 +150,8 @@ function specOf(node: PlanNode): OperatorSpec {
         flushMs: UPDATING_FLUSH_MS,
       };
     }
+    case 'user-function':
+      return { tag: 'user-function', calls: node.calls, rows: node.rows };
     case 'set-operation':
       return {
         tag: 'set-operation',

@@ -16,6 +16,7 @@ import { TopN } from './top-n.ts';
 import { Union } from './union.ts';
 import { Unnest } from './unnest.ts';
 import { UpdatingAggregate } from './updating-aggregate.ts';
+import { UserFunctions } from './user-functions.ts';
 import { WindowAggregate } from './window-aggregate.ts';
 import type { WindowAggregateSpec } from './window-rows.ts';
 
@@ -50,6 +51,8 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
       return new TopN(spec, inputSchema(operator, graph));
     case 'set-operation':
       return new SetOperation(spec, operator.schema);
+    case 'user-function':
+      return new UserFunctions(spec, inputSchema(operator, graph));
     case 'source':
     case 'sink':
       return assert(false, `${spec.tag} is not an operator`) as never;

@@ -6,6 +6,8 @@ import type { Expr } from '../expr/expr.ts';
 import type { CallExpression, Expression } from '../sql/ast-expression.ts';
 import { type ExpressionContext, POISON, isWindowCall } from './expression-context.ts';
 import { bindForm } from './bind-forms.ts';
+import { bindUserCall } from './bind-user-call.ts';
+import { functionsOf } from './declared-functions.ts';
 import { resolveCall } from './functions.ts';
 import { isOverFunction } from './over-functions.ts';
 
@@ -27,6 +29,13 @@ export function bindCall(
     );
   if (isAggregateName(name)) return bindAggregated(call, context);
   if (refuseModifiers(call, context)) return POISON;
+  const own = functionsOf(context.diagnostics).get(name);
+  if (own !== undefined) {
+    const values = call.args.map((arg) => binder.bind(arg.value));
+    return values.includes(POISON)
+      ? POISON
+      : bindUserCall(own, values, call.span, context.diagnostics);
+  }
   if (name === 'unnest') return bindUnnest(call, context);
   if (name === 'row_time') return bindRowTime(call, context);
   if (name === 'grouping') return bindGrouping(call, context, binder);

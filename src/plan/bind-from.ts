@@ -13,6 +13,7 @@ import { bindLateral } from './bind-lateral.ts';
 import { besideUnnest, isUnnest, takesLists } from './bind-unnest.ts';
 import type { Condition } from './bind-join.ts';
 import { bindJoin, joinAll, sideBySide, withCondition } from './bind-join-clause.ts';
+import { bindTableFunction, isUserTable } from './bind-table-function.ts';
 import { oneRow } from './bind-values.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
@@ -93,6 +94,8 @@ function besideLeft(
   environment: Environment,
 ): Relation {
   if (isUnnest(reference)) return besideUnnest(left, reference, kind, environment);
+  if (isUserTable(reference, environment))
+    return bindTableFunction(reference, left, kind, environment);
   if (!isLateral(reference)) return sideBySide(left, bindReference(reference, environment));
   const lateral = bindLateral(reference, left, kind, environment);
   if (lateral.tag === 'joined') return lateral.relation;
@@ -142,22 +145,25 @@ function bindReference(reference: TableReference, environment: Environment): Rel
         diagnostics,
       );
     case 'table_function': {
-      if (takesLists(reference.call))
-        return besideUnnest(nothingRead(), reference, 'inner', environment);
-      const windowed = ['tumble', 'hop', 'cumulate', 'session'].includes(reference.call.name.name);
+      const { call, span } = reference;
+      if (takesLists(call)) return besideUnnest(nothingRead(), reference, 'inner', environment);
+      if (isUserTable(reference, environment))
+        return bindTableFunction(reference, nothingRead(), 'inner', environment);
+      const windowed = ['tumble', 'hop', 'cumulate', 'session'].includes(call.name.name);
       const hint = windowed
-        ? `use ${reference.call.name.name}(interval '1 minute') in GROUP BY`
+        ? `use ${call.name.name}(interval '1 minute') in GROUP BY`
         : 'read from a table';
-      diagnostics.error(
-        'UNSUPPORTED',
-        `${reference.call.name.name}() in FROM is not supported yet`,
-        reference.span,
-        { hint },
-      );
+      diagnostics.error('UNSUPPORTED', `${call.name.name}() in FROM is not supported yet`, span, {
+        hint,
+      });
       return NOTHING;
     }
     case 'join':
-      if (isLateral(reference.right) || isUnnest(reference.right))
+      if (
+        isLateral(reference.right) ||
+        isUnnest(reference.right) ||
+        isUserTable(reference.right, environment)
+      )
         return lateralJoin(reference, environment);
       return bindJoin(
         reference,

@@ -25,10 +25,12 @@ import {
   finishSink,
   memoryTarget,
 } from './bind-sink.ts';
+import { bindFunction } from './bind-function.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { Diagnostics, withSuggestion } from './diagnostics.ts';
+import { liftCalls } from './lift-calls.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
 import { type Role, readOptions } from './options.ts';
 import { type BoundQuery, UNKNOWN_QUERY, queryOf } from './scope.ts';
@@ -128,13 +130,7 @@ class ProgramBinder {
         return;
       }
       case 'create_function':
-        diagnostics.error(
-          'UNSUPPORTED',
-          'CREATE FUNCTION is not supported yet',
-          statement.name.span,
-          { hint: 'write the expression with built-in functions' },
-        );
-        return;
+        return bindFunction(statement, diagnostics);
       case 'explain':
         this.#hasQuery = true;
         if (this.#options.explain === true) {
@@ -166,13 +162,17 @@ class ProgramBinder {
         { hint: 'add INSERT INTO … SELECT, or a SELECT' },
       );
     }
-    const { errors, warnings } = this.#diagnostics;
     const { explained } = this;
-    if (errors.length > 0) return { plan: null, errors, warnings, explained };
+    const plan = this.#diagnostics.count > 0 ? null : this.#plan();
+    const { errors, warnings } = this.#diagnostics;
+    return { plan: errors.length > 0 ? null : plan, errors, warnings, explained };
+  }
+
+  #plan(): LogicalPlan {
     const sinks = [...this.#writings.values()].map(({ target, inputs }) =>
       finishSink(target, inputs),
     );
-    return { plan: { sinks }, errors, warnings, explained };
+    return liftCalls({ sinks }, this.#diagnostics);
   }
 
   /** Tables nobody uses are checked all the same: a mistake is found when it is written. */

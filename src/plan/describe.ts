@@ -7,6 +7,7 @@ import { formatInterval } from './interval.ts';
 import type { PlanNode, SinkPlan, Window } from './logical.ts';
 import { quoteName } from './scope.ts';
 import { describeOver, describeTopN } from './describe-over.ts';
+import { describeUserFunctions } from './describe-user-functions.ts';
 
 export function describeNode(node: PlanNode): string {
   switch (node.tag) {
@@ -36,6 +37,8 @@ export function describeNode(node: PlanNode): string {
       return describeOver(node);
     case 'top-n':
       return describeTopN(node);
+    case 'user-function':
+      return describeUserFunctions(node);
     case 'set-operation':
       return `${node.operator}${node.all ? ' all' : ''}`;
   }

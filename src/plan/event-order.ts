@@ -28,6 +28,7 @@ export function eventOrderOf(expr: Expr, node: PlanNode): EventOrder | null {
     case 'filter':
       return eventOrderOf(expr, node.input);
     case 'over':
+    case 'user-function':
       return index < node.input.schema.length ? eventOrderOf(expr, node.input) : null;
     case 'unnest': {
       const kept = node.kept[index];
@@ -58,6 +59,7 @@ export function namesWindow(expr: Expr, node: PlanNode): boolean {
     case 'filter':
       return namesWindow(expr, node.input);
     case 'over':
+    case 'user-function':
       return expr.index < node.input.schema.length && namesWindow(expr, node.input);
     case 'unnest': {
       const kept = node.kept[expr.index];
@@ -81,6 +83,7 @@ export function isWindowed(node: PlanNode): boolean {
     case 'filter':
     case 'over':
     case 'unnest':
+    case 'user-function':
       return isWindowed(node.input);
     case 'union':
       return node.inputs.every(isWindowed);

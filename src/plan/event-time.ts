@@ -51,6 +51,8 @@ function columnOffset(index: number, node: PlanNode): number | null {
       const kept = node.kept[index];
       return kept === undefined ? null : columnOffset(kept, node.input);
     }
+    case 'user-function':
+      return index < node.input.schema.length ? columnOffset(index, node.input) : null;
     case 'project': {
       const expr = node.exprs[index];
       return expr === undefined ? null : offsetFromEventTime(expr, node.input);

@@ -2,6 +2,7 @@
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { OverCall, SortKey } from '../expr/over.ts';
 import { exprColumns } from '../expr/expr-tools.ts';
+import type { UserCall } from './logical.ts';
 
 export function columnsOf(exprs: Iterable<Expr>): Set<number> {
   const columns = new Set<number>();
@@ -34,6 +35,10 @@ export const callOperands = (call: OverCall): readonly Expr[] => [
   ...call.args,
   ...(call.aggregate === null ? [] : aggregateOperands(call.aggregate)),
 ];
+
+/** What a call of a user's function reads. */
+export const userCallOperands = ({ args, guard }: UserCall): readonly Expr[] =>
+  guard === null ? args : [...args, guard];
 
 /** The call over other columns. */
 export const mapOverCall = (call: OverCall, change: (expr: Expr) => Expr): OverCall => ({

@@ -11,6 +11,7 @@
  */
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
+import type { UserFunction } from '../expr/user-function.ts';
 import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 
@@ -206,6 +207,20 @@ export type UnnestNode = NodeShape & {
   outer: boolean;
 };
 
+/** One call; where the guard is not true the function is not asked, and gives NULL. */
+export type UserCall = { fn: UserFunction; args: readonly Expr[]; guard: Expr | null };
+
+/**
+ * Asks functions of the user's own. Columns: the input's, then one per call; or, of a table function (`rows`), which is
+ * alone, its columns: a row of the input is there once for each row that it gives, and `outer` once when it gives none.
+ */
+export type UserFunctionNode = NodeShape & {
+  tag: 'user-function';
+  input: PlanNode;
+  calls: readonly UserCall[];
+  rows: 'inner' | 'outer' | null;
+};
+
 export type PlanNode =
   | ScanNode
   | JoinNode
@@ -218,7 +233,8 @@ export type PlanNode =
   | OverNode
   | TopNNode
   | SetOperationNode
-  | UnnestNode;
+  | UnnestNode
+  | UserFunctionNode;
 
 export type SinkPlan = {
   tag: 'sink';

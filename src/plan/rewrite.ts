@@ -4,6 +4,7 @@ import type { Expr } from '../expr/expr.ts';
 import { mapAggregate } from './expressions.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
 import { makeJoin } from './join.ts';
+import { makeTableFunction, makeUserFunctions } from './user-function-nodes.ts';
 import { inputsOf, makeFilter, makeNewestByKey, makeProjectAs, makeUnion } from './nodes.ts';
 
 /** All nodes, each after its inputs, in an order that depends on the plan only. */
@@ -71,6 +72,13 @@ export function withInputs(node: PlanNode, inputs: readonly PlanNode[]): PlanNod
   if (node.tag === 'join')
     return makeJoin({ ...node, left: must(inputs[0], 'input'), right: must(inputs[1], 'input') });
   if (node.tag === 'set-operation') return { ...node, inputs };
+  if (node.tag === 'user-function') {
+    const [input] = inputs;
+    const [call] = node.calls;
+    return node.rows === null || call === undefined
+      ? makeUserFunctions(must(input, 'input'), node.calls)
+      : makeTableFunction(must(input, 'input'), call, node.rows);
+  }
   if (node.tag === 'newest-by-key')
     return makeNewestByKey(must(inputs[0], 'input'), node.keyColumns);
   return { ...node, input: must(inputs[0], 'input') };
@@ -111,6 +119,15 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
       });
     case 'unnest':
       return { ...node, lists: node.lists.map(change) };
+    case 'user-function':
+      return {
+        ...node,
+        calls: node.calls.map(({ fn, args, guard }) => ({
+          fn,
+          args: args.map(change),
+          guard: guard === null ? null : change(guard),
+        })),
+      };
     // What these read are columns, which nothing folds.
     case 'over':
     case 'top-n':

@@ -86,6 +86,8 @@ export interface Env {
   HOST: DurableObjectNamespace;
   LOG: DurableObjectNamespace;
   ASSETS: Fetcher;
+  /** Makes Workers of code: functions of the user's own. Absent where it was left out of wrangler.toml. */
+  LOADER?: WorkerLoader;
   /** Only under `thalweg run`: the user's files. */
   LOCAL_FILES?: Fetcher;
   THALWEG_LOCAL?: string;

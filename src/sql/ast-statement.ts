@@ -102,13 +102,24 @@ export type CreateView = {
 
 export type CreateFunction = {
   readonly tag: 'create_function';
+  readonly kind: 'scalar' | 'aggregate';
+  readonly waits: boolean;
   readonly name: Identifier;
   readonly parameters: readonly FunctionParameter[];
-  readonly returns: TypeName;
+  readonly returns: FunctionResult;
   readonly language: Identifier;
+  readonly volatility: 'immutable' | 'stable' | 'volatile' | null;
+  /** Whether it is called for arguments that are NULL; null: not said. */
+  readonly nullInput: 'called' | 'null' | null;
+  readonly options: readonly TableOption[];
   readonly body: StringLiteral;
   readonly span: Span;
 };
+
+/** A value, or the rows of RETURNS TABLE. */
+export type FunctionResult =
+  | { readonly tag: 'returns_value'; readonly type: TypeName }
+  | { readonly tag: 'returns_table'; readonly columns: readonly FunctionParameter[] };
 
 export type FunctionParameter = {
   readonly name: Identifier;

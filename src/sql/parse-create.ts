@@ -1,18 +1,17 @@
-/** CREATE TABLE, CREATE VIEW and CREATE FUNCTION. */
+/** CREATE TABLE and CREATE VIEW; parse-create-function.ts has CREATE FUNCTION. */
 import type { Identifier } from './ast.ts';
 import type { Expression, StringLiteral } from './ast-expression.ts';
 import type { Query } from './ast-query.ts';
 import type {
   ColumnDefinition,
-  CreateFunction,
   CreateTable,
   CreateView,
-  FunctionParameter,
   Statement,
   TableConstraint,
   TableOption,
 } from './ast-statement.ts';
-import { forgiving, parenthesised, separated } from './parse-list.ts';
+import { atCreateFunction, parseCreateFunction } from './parse-create-function.ts';
+import { forgiving, parenthesised } from './parse-list.ts';
 import { parseTableOption } from './parse-option.ts';
 import { parseType } from './parse-type.ts';
 import type { TokenStream } from './token-stream.ts';
@@ -24,7 +23,7 @@ export function parseCreate(stream: TokenStream): Statement {
   const temporary = stream.accept('temporary') || stream.accept('temp');
   if (stream.accept('table')) return parseCreateTable(stream, start, temporary);
   if (!temporary && stream.accept('view')) return parseCreateView(stream, start);
-  if (!temporary && stream.accept('function')) return parseCreateFunction(stream, start);
+  if (!temporary && atCreateFunction(stream)) return parseCreateFunction(stream, start);
   if (stream.atWords('or', 'replace')) {
     stream.reject('UNSUPPORTED', 'OR REPLACE is not supported', {
       hint: 'a program defines each name once; leave OR REPLACE out',
@@ -238,33 +237,4 @@ function parseCreateView(stream: TokenStream, start: Start): CreateView {
     query,
     span: stream.spanFrom(start),
   };
-}
-
-function parseCreateFunction(stream: TokenStream, start: Start): CreateFunction {
-  const name = stream.identifier('the name of the function', true);
-  stream.expectSymbol('(');
-  const parameters = stream.atSymbol(')') ? [] : separated(stream, () => parseParameter(stream));
-  stream.expectSymbol(')');
-  stream.expect('returns');
-  const returns = parseType(stream);
-  stream.expect('language');
-  const language = stream.anyName('a language');
-  stream.expect('as');
-  const body = parseString(stream, 'the body of the function between $$ and $$');
-  return {
-    tag: 'create_function',
-    name,
-    parameters,
-    returns,
-    language,
-    body,
-    span: stream.spanFrom(start),
-  };
-}
-
-function parseParameter(stream: TokenStream): FunctionParameter {
-  const { start } = stream.peek().span;
-  const name = stream.identifier('the name of a parameter', true);
-  const type = parseType(stream);
-  return { name, type, span: stream.spanFrom(start) };
 }

@@ -4,10 +4,12 @@ import type {
   CreateFunction,
   CreateTable,
   CreateView,
+  FunctionParameter,
   OptionValue,
   Program,
   Statement,
   TableConstraint,
+  TableOption,
 } from './ast-statement.ts';
 import { printColumns, printExpression, printInterval, printQuery } from './print-query.ts';
 import { printIdentifier, printType, quote } from './print-type.ts';
@@ -50,10 +52,7 @@ function printCreateTable(table: CreateTable): string {
     text += ` PARTITIONED BY (${table.partitionedBy.map((expression) => printExpression(expression)).join(', ')})`;
   }
   if (table.options.length > 0) {
-    const options = table.options.map(
-      ({ key, value }) => `${printOptionKey(key)} = ${printOptionValue(value)}`,
-    );
-    text += ` WITH (${options.join(', ')})`;
+    text += ` WITH (${table.options.map(printTableOption).join(', ')})`;
   }
   return text;
 }
@@ -86,13 +85,29 @@ function printCreateView(view: CreateView): string {
 }
 
 function printCreateFunction(definition: CreateFunction): string {
-  const parameters = definition.parameters.map(
-    ({ name, type }) => `${printIdentifier(name)} ${printType(type)}`,
-  );
-  const head = `CREATE FUNCTION ${printIdentifier(definition.name)}(${parameters.join(', ')})`;
-  const language = printIdentifier(definition.language);
-  return `${head} RETURNS ${printType(definition.returns)} LANGUAGE ${language} AS ${quote(definition.body.value, "'")}`;
+  const { kind, waits, name, returns, volatility, nullInput, options } = definition;
+  const parameters = (list: readonly FunctionParameter[]): string =>
+    list.map((each) => `${printIdentifier(each.name)} ${printType(each.type)}`).join(', ');
+  const made = `CREATE${waits ? ' ASYNC' : ''}${kind === 'aggregate' ? ' AGGREGATE' : ''} FUNCTION`;
+  const result =
+    returns.tag === 'returns_value'
+      ? printType(returns.type)
+      : `TABLE (${parameters(returns.columns)})`;
+  const clauses = [
+    `${made} ${printIdentifier(name)}(${parameters(definition.parameters)}) RETURNS ${result}`,
+    `LANGUAGE ${printIdentifier(definition.language)}`,
+    ...(volatility === null ? [] : [volatility.toUpperCase()]),
+    ...(nullInput === null
+      ? []
+      : [nullInput === 'called' ? 'CALLED ON NULL INPUT' : 'RETURNS NULL ON NULL INPUT']),
+    ...(options.length === 0 ? [] : [`WITH (${options.map(printTableOption).join(', ')})`]),
+    `AS ${quote(definition.body.value, "'")}`,
+  ];
+  return clauses.join(' ');
 }
+
+const printTableOption = ({ key, value }: TableOption): string =>
+  `${printOptionKey(key)} = ${printOptionValue(value)}`;
 
 /** A key is printed bare only when its dots and words read back as they are. */
 function printOptionKey(key: string): string {

@@ -13,6 +13,7 @@ import type {
 } from '../connectors/connector.ts';
 import type { CommitToken } from '../connectors/two-phase-sink.ts';
 import type { ConnectorSpec } from '../graph/graph.ts';
+import type { FunctionReply, FunctionRequest } from '../operators/user-functions.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type {
   CommandAnswer,
@@ -34,6 +35,7 @@ export type HostEvent =
   | { tag: 'staged'; requestId: number; staged: StagedObject }
   | { tag: 'pre-committed'; requestId: number }
   | { tag: 'committed'; requestId: number }
+  | { tag: 'called'; requestId: number; reply: FunctionReply }
   /** An effect failed for good; the shell has used up its retries. */
   | { tag: 'effect-failed'; requestId: number; report: ErrorReport }
   /** How long the step took that cut a stage (`HostStep.cut`); only the shell has a clock that runs within a step. */
@@ -71,6 +73,8 @@ export type HostEffect =
       items: SinkItem[];
       timeoutMs: number;
     }
+  /** Ask a function of the user's own about the rows of one batch. */
+  | { tag: 'call-function'; requestId: number; operator: string; request: FunctionRequest }
   | { tag: 'preview'; operator: string; rows: Uint8Array; count: number }
   /** Rows below `offset` will never be read again. */
   | { tag: 'trim'; table: string; partition: number; offset: number }

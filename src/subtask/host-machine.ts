@@ -31,6 +31,7 @@ import { HostCommits, tokenOf } from './host-commits.ts';
 import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
 import { checkStateBudget } from './state-budget.ts';
 import { HostMetrics } from './host-metrics.ts';
+import type { CallingBody } from './calling-body.ts';
 import { RestoreTask } from './restore-task.ts';
 import type { SinkNode } from './sink-node.ts';
 import type { StageRuntime } from './stage-runtime.ts';
@@ -45,7 +46,8 @@ type Pending =
   | { tag: 'upload' }
   | { tag: 'stage'; sink: SinkNode; index: number }
   | { tag: 'pre-commit' }
-  | { tag: 'commit'; epoch: number; sink: string };
+  | { tag: 'commit'; epoch: number; sink: string }
+  | { tag: 'call'; body: CallingBody; ticket: number };
 
 /** Units of work (batches or frames) of one stage in one step. */
 const STAGE_BUDGET = 16;
@@ -158,6 +160,12 @@ export class HostMachine {
       case 'committed':
         this.#onCommitted(event.requestId);
         return false;
+      case 'called': {
+        const pending = this.#pending.get(event.requestId);
+        this.#pending.delete(event.requestId);
+        if (pending?.tag === 'call') pending.body.answered(pending.ticket, event.reply);
+        return true;
+      }
       case 'cut-took':
         this.#checkpoints?.cutTook(event.ms);
         return false;
@@ -264,6 +272,11 @@ export class HostMachine {
           connector: must(this.#subtasks, 'subtasks').connectorOf(sink.operator),
           request,
         });
+      },
+      call: (body, ticket, request) => {
+        const requestId = this.#request({ tag: 'call', body, ticket });
+        const { operator } = body;
+        this.#effects.push({ tag: 'call-function', requestId, operator, request });
       },
       preview: (sink, rows, count) =>
         this.#effects.push({ tag: 'preview', operator: sink.operator, rows, count }),

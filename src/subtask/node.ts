@@ -29,6 +29,8 @@ export interface NodeBody {
   readonly partialStates?: Schema | undefined;
   readonly waitsForEnd?: number | undefined;
   onPortEnd?(output: Output): void;
+  /** True: what a port says of time waits behind rows that have not left, and is received again then. */
+  holds?(port: number, value: number | 'idle'): boolean;
 }
 
 /** Where a node's rows go beyond the nodes of its own stage. */
@@ -127,6 +129,7 @@ export class Node implements Output {
 
   /** One port has said something; passes on what that changes. */
   receiveWatermark(port: number, value: number | 'idle'): void {
+    if (this.body.holds?.(port, value) === true) return;
     if (port === this.body.waitsForEnd) {
       if (value !== Infinity) return;
       this.body.onPortEnd?.(this);

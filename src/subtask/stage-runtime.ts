@@ -17,7 +17,9 @@ import { BarrierAligner, type BarrierId } from '../checkpoint/barrier-aligner.ts
 import type { Stage } from '../graph/graph.ts';
 import type { Frame } from '../protocol/messages.ts';
 import type { InputChannel, QueuedFrame } from './input-channel.ts';
+import { CallingBody } from './calling-body.ts';
 import type { Node } from './node.ts';
+import { OperatorBody } from './operator-body.ts';
 import type { ShuffleEdge } from './shuffle-edge.ts';
 import type { SourceNode } from './source-node.ts';
 import type { WatermarkMerge } from './watermark-merge.ts';
@@ -42,6 +44,9 @@ export class StageRuntime {
   readonly inputs: readonly StageInput[];
   readonly outputs: readonly ShuffleEdge[];
   readonly #aligner: BarrierAligner;
+  readonly #callers: readonly CallingBody[];
+  /** Aligned, and to be cut once no function is under way. */
+  #due = false;
   #endSent = false;
   #nextInput = 0;
 
@@ -57,6 +62,7 @@ export class StageRuntime {
     this.sources = sources;
     this.inputs = inputs;
     this.outputs = outputs;
+    this.#callers = nodes.flatMap(({ body }) => (body instanceof CallingBody ? [body] : []));
     const names = inputs.map((input) => input.channel.key);
     if (sources.length > 0) names.push(SOURCES);
     this.#aligner = new BarrierAligner(names);
@@ -75,14 +81,25 @@ export class StageRuntime {
     return this.#endSent && this.outputs.every((edge) => edge.drained);
   }
 
+  /** Rows wait for functions of the user. */
+  get calling(): boolean {
+    return this.#callers.some((caller) => caller.pending);
+  }
+
   get outputFull(): boolean {
     return this.outputs.some((edge) => edge.full);
   }
 
   /** The leader began a checkpoint; true when the stage must be snapshotted now. */
   announce(barrier: BarrierId): boolean {
-    if (this.sources.length > 0) return this.#aligner.arrive(SOURCES, barrier);
-    return this.#aligner.announce(barrier);
+    const before = this.#aligner.current;
+    const aligned =
+      this.sources.length > 0
+        ? this.#aligner.arrive(SOURCES, barrier)
+        : this.#aligner.announce(barrier);
+    // A later attempt aligns anew.
+    if (this.#aligner.current !== before) this.#due = false;
+    return aligned && this.#becomeDue();
   }
 
   get aligning(): BarrierId | null {
@@ -94,12 +111,13 @@ export class StageRuntime {
    * @returns units done, and whether a snapshot is due right now (call `finishBarrier` before any other step)
    */
   step(nowMs: number, budget: number, sourcesOpen: boolean): { done: number; aligned: boolean } {
+    if (this.#due) return { done: 0, aligned: this.#settled() };
     let done = 0;
-    while (done < budget && !this.outputFull) {
+    while (done < budget && !this.outputFull && !this.#callers.some((caller) => caller.full)) {
       const frame = this.#takeFrame();
       if (frame !== null) {
         done++;
-        if (this.#process(frame.input, frame.frame)) return { done, aligned: true };
+        if (this.#process(frame.input, frame.frame)) return { done, aligned: this.#becomeDue() };
         continue;
       }
       if (!sourcesOpen || this.sources.length === 0 || this.#aligner.isBlocked(SOURCES)) break;
@@ -111,11 +129,31 @@ export class StageRuntime {
         }
       }
       if (this.sources.every((source) => source.ended) && this.#aligner.end(SOURCES))
-        return { done, aligned: true };
+        return { done, aligned: this.#becomeDue() };
       if (!progressed) break;
     }
     this.#sendEnd();
     return { done, aligned: false };
+  }
+
+  #becomeDue(): boolean {
+    this.#due = true;
+    return this.#settled();
+  }
+
+  /**
+   * Whether the stage can be cut: operators hold nothing back that a function is still to be asked about, and no answer
+   * is awaited. Each answer may make others hold rows back, so this is looked at anew until both are true.
+   */
+  #settled(): boolean {
+    if (this.calling) return false;
+    if (this.#callers.length > 0) {
+      for (const node of this.nodes)
+        if (node.body instanceof OperatorBody) node.body.operator.onBarrier(node);
+      if (this.calling) return false;
+    }
+    this.#due = false;
+    return true;
   }
 
   /** Tells operators the time: flushes by the clock, idle sources. */
@@ -210,7 +248,7 @@ export class StageRuntime {
 
   /** Once everything has ended, says so downstream. */
   #sendEnd(): void {
-    if (this.#endSent || !this.ended || this.#aligner.current !== null) return;
+    if (this.#endSent || !this.ended || this.calling || this.#aligner.current !== null) return;
     assert(
       this.inputs.every(({ channel }) => channel.empty),
       'an ended channel has nothing queued',

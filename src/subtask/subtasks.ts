@@ -22,6 +22,8 @@ import { stagesOf } from '../graph/stages.ts';
 import { makeOperator } from '../operators/make-operator.ts';
 import { combinerFor } from '../operators/window-combiner.ts';
 import type { GenerationSpec } from '../protocol/messages.ts';
+import { UserFunctions } from '../operators/user-functions.ts';
+import { type CallPort, CallingBody } from './calling-body.ts';
 import { InputChannel } from './input-channel.ts';
 import { Node } from './node.ts';
 import { OperatorBody } from './operator-body.ts';
@@ -39,7 +41,7 @@ export type SubtaskPort = {
   problems(node: Node, kind: 'error' | 'late', problems: readonly RowProblem[]): void;
   stage(sink: SinkNode, index: number, request: StageRequest): void;
   preview(sink: SinkNode, rows: Uint8Array, count: number): void;
-};
+} & CallPort;
 
 export class Subtasks {
   readonly graph: PhysicalGraph;
@@ -106,10 +108,11 @@ export class Subtasks {
     return this.remoteOutputs.find((channel) => channel.edge === edge && channel.to === to);
   }
 
-  /** Nothing queued on this host and nothing under way to another. */
+  /** Nothing queued on this host, no function asked and nothing under way to another. */
   get quiet(): boolean {
     return (
       this.channels.every((channel) => channel.empty) &&
+      this.stages.every((stage) => !stage.calling) &&
       this.remoteOutputs.every((channel) => channel.drained)
     );
   }
@@ -235,7 +238,14 @@ function makeNode(
       port.problems,
     );
   }
-  return new Node(operator, new OperatorBody(makeOperator(operator, graph)), ports, port.problems);
+  const made = makeOperator(operator, graph);
+  if (made instanceof UserFunctions) {
+    const body = new CallingBody(operator.id, made, port);
+    const node = new Node(operator, body, ports, port.problems);
+    body.attach(node);
+    return node;
+  }
+  return new Node(operator, new OperatorBody(made), ports, port.problems);
 }
 
 function stageInputs(

@@ -219,6 +219,7 @@ describe('a crash', () => {
       stage: true,
       'pre-commit': true,
       commit: true,
+      'call-function': true,
       preview: true,
       trim: true,
       released: true,

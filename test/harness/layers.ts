@@ -60,6 +60,11 @@ export const LAYERS: readonly Layer[] = [
     purpose: 'bytes to batches and back',
   },
   {
+    folder: 'sandbox',
+    imports: ['base', 'batch'],
+    purpose: "runs a function of the user's own, within the Worker that holds its code",
+  },
+  {
     folder: 'plan',
     imports: ['base', 'batch', 'expr', 'sql', 'formats'],
     purpose: 'syntax tree to logical plan, rules, EXPLAIN',
@@ -156,8 +161,10 @@ export const LAYERS: readonly Layer[] = [
       'protocol',
       'state',
       'api',
+      'expr',
+      'sandbox',
     ],
-    packages: ['cloudflare:workers', 'kysely', 'kysely-d1'],
+    packages: ['cloudflare:workers', 'kysely', 'kysely-d1', 'sucrase'],
     purpose: 'adapters to the Cloudflare APIs',
   },
   {
@@ -179,7 +186,7 @@ export const LAYERS: readonly Layer[] = [
 ];
 
 /** Folders whose code must be deterministic: no clock, timer, randomness, fetch or console. */
-export const SHELL_FOLDERS: readonly string[] = ['platform', 'api', 'console', 'cli'];
+export const SHELL_FOLDERS: readonly string[] = ['sandbox', 'platform', 'api', 'console', 'cli'];
 
 /** Folders that must not contain `await` or `async`. */
 export const SYNCHRONOUS_FOLDERS: readonly string[] = [

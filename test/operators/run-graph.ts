@@ -9,6 +9,8 @@ import type { GraphOperator, PhysicalGraph, SourceSpec } from '../../src/graph/g
 import { planSql } from '../../src/graph/plan-sql.ts';
 import { makeOperator } from '../../src/operators/make-operator.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
+import { UserFunctions } from '../../src/operators/user-functions.ts';
+import { answerAtOnce } from '../harness/function-double.ts';
 import { WatermarkMerge } from '../../src/subtask/watermark-merge.ts';
 import { writeOver } from '../harness/write-over.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
@@ -161,7 +163,14 @@ class GraphRun {
     for (const edge of this.#graph.edges.filter((each) => each.from === id)) {
       const operator = this.#operators.get(edge.to);
       const sink = this.#graph.operators.find((each) => each.id === edge.to);
-      if (operator !== undefined) operator.onBatch(edge.port, batch, this.#outputOf(edge.to));
+      if (operator instanceof UserFunctions) {
+        const asking = operator.ask(batch);
+        const replies = asking.asked.map(({ request }) =>
+          request === null ? null : answerAtOnce(request),
+        );
+        operator.finish(asking, replies, this.#outputOf(edge.to));
+      } else if (operator !== undefined)
+        operator.onBatch(edge.port, batch, this.#outputOf(edge.to));
       else if (sink !== undefined) this.#settle(batch, sink);
     }
   }

@@ -39,7 +39,14 @@ function restored(tag: string, watermarks: (number | null)[], parallelism: numbe
   const unused = (): never => {
     throw new Error('nothing happens on restore');
   };
-  const port = { read: unused, fail: unused, problems: unused, stage: unused, preview: unused };
+  const port = {
+    read: unused,
+    fail: unused,
+    problems: unused,
+    stage: unused,
+    preview: unused,
+    call: unused,
+  };
   const subtasks = buildSubtasks(spec as unknown as GenerationSpec, 0, 'H', 1, port);
   const broadcast = watermarks.flatMap((watermark, subtask): BroadcastState[] => [
     { operator: idOf(tag), table: 'counters', subtask, value: {} },

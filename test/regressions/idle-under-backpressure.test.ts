@@ -30,7 +30,14 @@ function waitingSource(): { step: (nowMs: number) => void; tick: (nowMs: number)
   const unused = (): never => {
     throw new Error('nothing is asked for');
   };
-  const port = { read: unused, fail: unused, problems: unused, stage: unused, preview: unused };
+  const port = {
+    read: unused,
+    fail: unused,
+    problems: unused,
+    stage: unused,
+    preview: unused,
+    call: unused,
+  };
   const body = new SourceNode(operator.id, operator.spec, source, port);
   const node = new Node(operator, body, 1, unused);
   body.attach(node);

@@ -12,6 +12,7 @@ import {
   timeText,
   windowsOf,
 } from './rows.ts';
+import { calledAhead, calledBehind, calledForRows } from './function-pipelines.ts';
 import { hopping, sessions } from './window-pipelines.ts';
 
 const WINDOWED = `INSERT INTO out SELECT k, window.start AS s, n, total FROM (
@@ -251,6 +252,9 @@ const MAKERS: ((seed: string, rows: number) => Pipeline)[] = [
   httpProjected,
   hopping,
   sessions,
+  calledAhead,
+  calledBehind,
+  calledForRows,
 ];
 
 export type { Pipeline };

@@ -486,11 +486,23 @@ const createView = node('create_view', {
   columns: list(identifier),
   query,
 }).map((view): Statement => (view.spelling === 'table' ? { ...view, columns: [] } : view));
+const parameters = spanned(fc.record({ name: identifier, type }));
 const createFunction = node('create_function', {
+  kind: fc.constantFrom('scalar' as const, 'aggregate' as const),
+  waits: fc.boolean(),
   name: identifier,
-  parameters: list(spanned(fc.record({ name: identifier, type }))),
-  returns: type,
+  parameters: list(parameters),
+  returns: fc.oneof(
+    fc.record({ tag: fc.constant('returns_value' as const), type }),
+    fc.record({
+      tag: fc.constant('returns_table' as const),
+      columns: fc.array(parameters, { minLength: 1, maxLength: 3 }),
+    }),
+  ),
   language: identifier,
+  volatility: fc.constantFrom('immutable' as const, 'stable' as const, 'volatile' as const, null),
+  nullInput: fc.constantFrom('called' as const, 'null' as const, null),
+  options: list(option),
   body: string,
 });
 const insert = node('insert', { table: identifier, columns: list(identifier), query });

@@ -120,10 +120,38 @@ test('a function has parameters, a result and a body', () => {
   );
   expect(made).toMatchObject({
     parameters: [{ name: { name: 'a' } }, { type: { tag: 'array' } }],
-    returns: { name: 'double' },
+    kind: 'scalar',
+    waits: false,
+    returns: { tag: 'returns_value', type: { name: 'double' } },
     language: { name: 'javascript' },
+    volatility: null,
+    nullInput: null,
+    options: [],
     body: { value: ' return a; ' },
   });
+});
+
+test('clauses of a function stand in any order, each once', () => {
+  const made = statementOf(
+    `CREATE ASYNC FUNCTION f(a INT) RETURNS TABLE (b TEXT, c INT) WITH (timeout = interval '1 second', retries = 2)
+     VOLATILE AS 'x' CALLED ON NULL INPUT LANGUAGE typescript`,
+    'create_function',
+  );
+  expect(made).toMatchObject({
+    kind: 'scalar',
+    waits: true,
+    returns: { tag: 'returns_table', columns: [{ name: { name: 'b' } }, { name: { name: 'c' } }] },
+    language: { name: 'typescript' },
+    volatility: 'volatile',
+    nullInput: 'called',
+    options: [{ key: 'timeout' }, { key: 'retries' }],
+  });
+  expect(
+    statementOf(
+      'CREATE AGGREGATE FUNCTION f(a INT) RETURNS INT LANGUAGE javascript STRICT AS $$x$$',
+      'create_function',
+    ),
+  ).toMatchObject({ kind: 'aggregate', nullInput: 'null' });
 });
 
 test('INSERT takes columns or none, and any query', () => {

@@ -6,7 +6,7 @@ import { assert } from '../../base/assert.ts';
 import { type Schema, sameType, typeName } from '../../batch/types.ts';
 import { childrenOf } from '../../expr/expr-tools.ts';
 import type { Expr } from '../../expr/expr.ts';
-import { aggregateOperands, overOperands } from '../expressions.ts';
+import { aggregateOperands, overOperands, userCallOperands } from '../expressions.ts';
 import { isInvertible } from '../functions.ts';
 import type {
   JoinNode,
@@ -98,6 +98,9 @@ function checkNode(node: PlanNode): void {
         assert(list.type.tag === 'list', 'UNNEST reads lists');
         checkExpr(list, node.input.schema);
       });
+      return;
+    case 'user-function':
+      for (const expr of node.calls.flatMap(userCallOperands)) checkExpr(expr, node.input.schema);
       return;
     case 'set-operation':
     case 'union':

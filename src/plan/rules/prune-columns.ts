@@ -34,6 +34,7 @@ import { nodesOf } from '../rewrite.ts';
 import { joinNeeds, pruneJoin } from './prune-join.ts';
 import { overNeeds, pruneOver, pruneTopN, topNNeeds } from './prune-over.ts';
 import { pruneUnnest, unnestNeeds } from './prune-unnest.ts';
+import { pruneUserFunctions, userFunctionNeeds } from './prune-user-functions.ts';
 import type { Rule } from './rule.ts';
 
 export const pruneColumnsRule: Rule = { name: 'prune columns', apply: prune };
@@ -116,6 +117,8 @@ function needOfInput(
       return topNNeeds(node, own);
     case 'unnest':
       return unnestNeeds(node, own);
+    case 'user-function':
+      return userFunctionNeeds(node, own);
     // Rows are told apart by all their columns.
     case 'set-operation':
       return node.schema.keys();
@@ -180,6 +183,8 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       return pruneTopN(node, own, input);
     case 'unnest':
       return pruneUnnest(node, own, input);
+    case 'user-function':
+      return pruneUserFunctions(node, own, input);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
     case 'newest-by-key': {

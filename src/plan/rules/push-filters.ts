@@ -8,9 +8,9 @@ import { BOOLEAN } from '../../batch/types.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { mapColumns } from '../../expr/expr-tools.ts';
 import { columnsOf, conjunctsOf } from '../expressions.ts';
-import type { PlanNode, ProjectNode, UnnestNode } from '../logical.ts';
+import type { PlanNode, ProjectNode, UnnestNode, UserFunctionNode } from '../logical.ts';
 import { makeFilter, makeProjectAs, makeUnion } from '../nodes.ts';
-import { type Shared, rewritePlan } from '../rewrite.ts';
+import { type Shared, rewritePlan, withInputs } from '../rewrite.ts';
 import { makeUnnest } from '../unnest.ts';
 import { pushIntoJoin } from './push-into-join.ts';
 import type { Rule } from './rule.ts';
@@ -32,6 +32,8 @@ function push(conditions: readonly Expr[], node: PlanNode, shared: Shared): Plan
   switch (node.tag) {
     case 'filter':
       return push([...conjunctsOf(node.predicate), ...needed], node.input, shared);
+    case 'user-function':
+      return pushThroughCalls(needed, node, shared);
     case 'union':
       return makeUnion(node.inputs.map((input) => push(needed, input, shared)));
     case 'project':
@@ -81,6 +83,21 @@ function pushThroughUnnest(
     );
   const names = unnest.schema.slice(kept.length).map(({ name }) => name);
   const below = makeUnnest(push(moved, unnest.input, shared), { ...unnest, names });
+  return count === conditions.length ? below : makeFilter(below, all(conditions.slice(count)));
+}
+
+/** A row that leaves early is not asked about; conditions on results, and those behind them, stay. */
+function pushThroughCalls(
+  conditions: readonly Expr[],
+  node: UserFunctionNode,
+  shared: Shared,
+): PlanNode {
+  const width = node.input.schema.length;
+  const first = conditions.findIndex((condition) =>
+    [...columnsOf([condition])].some((column) => column >= width),
+  );
+  const count = first < 0 ? conditions.length : first;
+  const below = withInputs(node, [push(conditions.slice(0, count), node.input, shared)]);
   return count === conditions.length ? below : makeFilter(below, all(conditions.slice(count)));
 }
 

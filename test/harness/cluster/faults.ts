@@ -40,6 +40,9 @@ export const FAULTS = {
   hostCut: 0.0002,
   /** A read of a source fails after all its retries. */
   readLost: 0.0005,
+  /** The sandbox of a function does not answer, or late. */
+  callLost: 0.0005,
+  callSlow: 0.1,
   alarmLost: 0.3,
   nudgeLost: 0.3,
   /** A controller dies before or after one of its calls. */

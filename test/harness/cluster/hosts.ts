@@ -16,6 +16,7 @@ import type {
 import type { HostEffect, HostEvent, HostStep } from '../../../src/subtask/host-events.ts';
 import { HostMachine } from '../../../src/subtask/host-machine.ts';
 import type { LayerPolicy } from '../../../src/subtask/state-layers.ts';
+import { answerAtOnce } from '../function-double.ts';
 import { hostNode, leaderNode } from './network.ts';
 import type { World } from './world.ts';
 
@@ -169,6 +170,8 @@ export class Hosts {
           world.dice.lateMs('commandLate', LATE_MAX_MS),
         );
         return;
+      case 'call-function':
+        return this.#call(host, effect);
       case 'answer':
       case 'preview':
       case 'released':
@@ -266,6 +269,23 @@ export class Hosts {
       },
       null,
       world.dice.lateMs('stageSlow', LATE_MAX_MS),
+    );
+  }
+
+  /** Answers come after any time, so those of later calls overtake others. */
+  #call(host: HostCell, { requestId, request }: HostEffect & { tag: 'call-function' }): void {
+    const world = this.#world;
+    if (world.dice.strikes('callLost'))
+      return this.#failed(
+        host,
+        requestId,
+        'FUNCTION_FAILED',
+        `${request.fn.name}() does not answer`,
+      );
+    world.later(
+      () => this.#feed(host, { tag: 'called', requestId, reply: answerAtOnce(request) }),
+      host,
+      world.dice.lateMs('callSlow', LATE_MAX_MS),
     );
   }
 

@@ -1,0 +1,10 @@
+/** Functions of the user's own for one object or request of this Worker. */
+import type { Env } from '../env.ts';
+import { FunctionCaller, workerLoad } from './function-caller.ts';
+import { outboundBy } from './function-network.ts';
+
+/** @param context  of the object or request: its exports say how granted hosts are reached */
+export const functionCaller = (env: Env, context: object): FunctionCaller =>
+  new FunctionCaller(
+    workerLoad(env.LOADER, outboundBy('exports' in context ? context.exports : undefined)),
+  );

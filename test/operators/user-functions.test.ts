@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { Row } from '../../src/batch/values.ts';
+import { runRows } from './run-graph.ts';
+
+const TABLES = `
+CREATE TABLE t (id BIGINT, s TEXT, n INT) WITH (connector = 'http', format = 'json', type = 'source');
+CREATE FUNCTION size(s TEXT) RETURNS INT LANGUAGE javascript AS $$ return s.length; $$;
+CREATE FUNCTION picky(n INT) RETURNS INT LANGUAGE javascript AS $$
+  if (n < 0) throw new Error('below zero');
+  return n * 2;
+$$;
+CREATE FUNCTION shown(s TEXT) RETURNS TEXT LANGUAGE javascript CALLED ON NULL INPUT AS $$ return String(s); $$;
+CREATE FUNCTION letters(s TEXT) RETURNS TABLE (letter TEXT, place INT) LANGUAGE javascript AS $$
+  let place = 0;
+  for (const letter of s) yield { letter, place: place++ };
+$$;
+`;
+
+const ROWS: Row[] = [
+  { id: 1n, s: 'ab', n: 1 },
+  { id: 2n, s: null, n: -1 },
+  { id: 3n, s: '', n: null },
+  { id: 4n, s: 'äöü', n: 4 },
+];
+
+const run = (query: string, batchRows = 2): ReturnType<typeof runRows> =>
+  runRows(TABLES + query, { t: ROWS }, batchRows);
+
+describe.each([1, 2, 100])('with batches of %i rows', (batchRows) => {
+  test('NULL gives NULL without a call, unless the function wants it', () => {
+    expect(run('SELECT id, size(s) AS n, shown(s) AS t FROM t', batchRows).rows).toEqual([
+      { id: 1n, n: 2, t: 'ab' },
+      { id: 2n, n: null, t: 'null' },
+      { id: 3n, n: 0, t: '' },
+      { id: 4n, n: 3, t: 'äöü' },
+    ]);
+  });
+
+  test('a row that throws is an error of that row, with the row', () => {
+    const { rows, failed } = run('SELECT id, picky(n) AS n FROM t', batchRows);
+    expect(rows.map(({ id }) => id)).toEqual([1n, 3n, 4n]);
+    expect(failed.map(({ code, message, raw }) => ({ code, message, raw }))).toEqual([
+      {
+        code: 'FUNCTION_ERROR',
+        message: 'picky(): below zero',
+        raw: expect.stringContaining('"n":-1') as unknown,
+      },
+    ]);
+  });
+
+  test('a branch that is not taken is not called', () => {
+    const query = `SELECT id, CASE WHEN n < 0 THEN 0 ELSE picky(n) END AS a, coalesce(n, picky(-5)) AS b,
+      n > 0 AND picky(n) > 2 AS c, n < 0 OR n IS NULL OR picky(n) > 2 AS d FROM t WHERE id <> 3 OR n > 0`;
+    const { rows, failed } = run(query, batchRows);
+    expect(failed).toEqual([]);
+    expect(rows).toEqual([
+      { id: 1n, a: 2, b: 1, c: false, d: false },
+      { id: 2n, a: 0, b: -1, c: false, d: true },
+      { id: 4n, a: 8, b: 4, c: true, d: true },
+    ]);
+  });
+
+  test('calls stand in each other, in conditions, in keys and in aggregates', () => {
+    expect(
+      run('SELECT id, picky(picky(size(s))) AS n FROM t WHERE size(s) > 0', batchRows).rows,
+    ).toEqual([
+      { id: 1n, n: 8 },
+      { id: 4n, n: 12 },
+    ]);
+    const { rows } = run(
+      `SELECT size(s) > 0 AS some, sum(picky(n)) FILTER (WHERE n > 0) AS total FROM t GROUP BY size(s) > 0`,
+      batchRows,
+    );
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        { some: true, total: 10n },
+        { some: null, total: null },
+        { some: false, total: null },
+      ]),
+    );
+  });
+
+  test('a function of rows gives a row for each, or with LEFT JOIN one without', () => {
+    expect(run('SELECT id, l.* FROM t, LATERAL letters(t.s) AS l', batchRows).rows).toEqual([
+      { id: 1n, letter: 'a', place: 0 },
+      { id: 1n, letter: 'b', place: 1 },
+      { id: 4n, letter: 'ä', place: 0 },
+      { id: 4n, letter: 'ö', place: 1 },
+      { id: 4n, letter: 'ü', place: 2 },
+    ]);
+    const outer =
+      'SELECT id, c FROM t LEFT JOIN LATERAL letters(s) AS l (c, p) ON TRUE WHERE id < 4';
+    expect(run(outer, batchRows).rows).toEqual([
+      { id: 1n, c: 'a' },
+      { id: 1n, c: 'b' },
+      { id: 2n, c: null },
+      { id: 3n, c: null },
+    ]);
+    expect(run("SELECT letter FROM letters('xy')", batchRows).rows).toEqual([
+      { letter: 'x' },
+      { letter: 'y' },
+    ]);
+  });
+
+  test('a join may be on what a function gives', () => {
+    const query =
+      'SELECT a.id AS a, b.id AS b FROM t AS a JOIN t AS b ON size(a.s) = picky(b.n) AND a.id < 4';
+    expect(run(query, batchRows).rows).toEqual([{ a: 1n, b: 1n }]);
+  });
+});
