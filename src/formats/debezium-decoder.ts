@@ -12,12 +12,18 @@
  * Failure: a record without the part its `op` needs is rejected like a row that cannot be read.
  */
 import { assert, must } from '../base/assert.ts';
-import { isValid, type Column, type StructColumn, type TextColumn } from '../batch/column.ts';
+import {
+  isValid,
+  type Column,
+  type Int64Column,
+  type StructColumn,
+  type TextColumn,
+} from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { compareValues } from '../batch/row-equal.ts';
 import { takeColumn } from '../batch/take.ts';
-import { TEXT, type StructType } from '../batch/types.ts';
-import type { DecodeColumn, FormatSpec } from './format.ts';
+import { INT64, TEXT, TIMESTAMP, type StructType } from '../batch/types.ts';
+import type { DecodeColumn, EnvelopeTime, FormatSpec } from './format.ts';
 import {
   type DecodeError,
   JsonDecoder,
@@ -29,7 +35,11 @@ import {
 const BEFORE = 0;
 const AFTER = 1;
 const OP = 2;
-const PAYLOAD = 3;
+/** From here on the times that are read. */
+const TIMES = 3;
+
+/** Milliseconds beyond this, in the year 2255, are no time of a change. */
+const MILLIS_MAX = 9e12;
 
 const DELETE = 100;
 const CREATE = 99;
@@ -37,10 +47,18 @@ const READ = 114;
 const UPDATE = 117;
 
 /** The parts of one record: in which of the two envelopes, and the row in it. */
-type Images = { before: StructColumn; after: StructColumn; op: TextColumn };
+type Images = {
+  before: StructColumn;
+  after: StructColumn;
+  op: TextColumn;
+  times: readonly Int64Column[];
+};
 
 export class DebeziumDecoder {
+  /** The columns of the table, those of the envelope among them. */
   readonly #columns: readonly DecodeColumn[];
+  /** What is read of the envelope. */
+  readonly #times: readonly EnvelopeTime[];
   readonly #keys: readonly number[];
   readonly #decoder: JsonDecoder;
 
@@ -48,14 +66,16 @@ export class DebeziumDecoder {
     const { changes } = spec;
     assert(changes !== undefined, 'changes have keys');
     this.#columns = columns;
+    this.#times = [...new Set(columns.flatMap(({ envelope }) => envelope ?? []))];
+    const inRows = columns.filter(({ envelope }) => envelope === undefined);
     this.#keys = changes.keys.map((key) => {
-      const index = columns.findIndex(({ name }) => name === key);
+      const index = inRows.findIndex(({ name }) => name === key);
       assert(index >= 0, 'the key is decoded');
       return index;
     });
     const image = (nullable: boolean): StructType => ({
       tag: 'struct',
-      fields: columns.map((column) => ({
+      fields: inRows.map((column) => ({
         name: column.name,
         type: column.type,
         nullable: nullable || column.nullable,
@@ -71,6 +91,11 @@ export class DebeziumDecoder {
       field('before', image(true)),
       field('after', image(false)),
       field('op', TEXT),
+      ...this.#times.map((name) =>
+        name === 'ts_ms'
+          ? field(name, INT64)
+          : field('source', { tag: 'struct', fields: [field('ts_ms', INT64)] }),
+      ),
     ];
     const payload: StructType = { tag: 'struct', fields: envelope };
     this.#decoder = new JsonDecoder(
@@ -89,7 +114,7 @@ export class DebeziumDecoder {
   ): DecodeResult {
     const result = this.#decoder.decode(bytes, from, to, rowsMax, final);
     const records = result.batch.rows;
-    const envelopes = envelopesOf(result.batch.columns);
+    const envelopes = envelopesOf(result.batch.columns, this.#times);
     const places = acceptedPlaces(result);
     const rows = new ChangeRows(records);
     const errors = [...result.errors];
@@ -124,7 +149,9 @@ export class DebeziumDecoder {
     rows: ChangeRows,
   ): Omit<DecodeError, 'rowIndex' | 'start' | 'end'> | null {
     const wrapped = !isValid(envelopes[0].op, record) && isValid(envelopes[1].op, record);
-    const { before, after, op } = envelopes[wrapped ? 1 : 0];
+    const { before, after, op, times } = envelopes[wrapped ? 1 : 0];
+    const untimed = this.#times.find((_, at) => !isTime(must(times[at], 'a time'), record));
+    if (untimed !== undefined) return missing(untimed, 'the table reads the time of the change');
     const beforeAt = (wrapped ? 2 * records : 0) + record;
     const afterAt = beforeAt + records;
     const code = opOf(op, record);
@@ -157,14 +184,45 @@ export class DebeziumDecoder {
     return this.#keys.every((key) => isValid(image.children[key] as Column, record));
   }
 
-  #columnsOf([plain, wrapped]: readonly [Images, Images], rows: ChangeRows): Column[] {
+  #columnsOf(envelopes: readonly [Images, Images], rows: ChangeRows): Column[] {
     const indices = rows.indices();
-    return this.#columns.map((_, at) => {
-      const images = [plain.before, plain.after, wrapped.before, wrapped.after];
+    const [plain, wrapped] = envelopes;
+    const images = [plain.before, plain.after, wrapped.before, wrapped.after];
+    let next = 0;
+    return this.#columns.map(({ envelope }) => {
+      if (envelope !== undefined)
+        return timesOf(this.#times.indexOf(envelope), envelopes, indices, rows.count);
+      const at = next++;
       const all = concatColumns(images.map((image) => must(image.children[at], 'a column')));
       return takeColumn(all, indices, rows.count);
     });
   }
+}
+
+/** A time that was given, in milliseconds; 0 where it was not. */
+const millisOf = ({ words }: Int64Column, record: number): number =>
+  (words[record * 2 + 1] as number) * 4294967296 + ((words[record * 2] as number) >>> 0);
+
+const isTime = (column: Int64Column, record: number): boolean =>
+  isValid(column, record) && Math.abs(millisOf(column, record)) <= MILLIS_MAX;
+
+/** The times of rows picked from the images: which of those that are read. */
+function timesOf(
+  which: number,
+  envelopes: readonly [Images, Images],
+  indices: Int32Array,
+  count: number,
+): Column {
+  const records = envelopes[0].op.length;
+  const words = new Int32Array(count * 2);
+  for (let row = 0; row < count; row++) {
+    const index = indices[row] as number;
+    const { times } = envelopes[index >= 2 * records ? 1 : 0];
+    const micros = millisOf(must(times[which], 'a time'), index % records) * 1000;
+    words[row * 2] = micros | 0;
+    words[row * 2 + 1] = Math.floor(micros / 4294967296);
+  }
+  return { tag: 'timestamp', type: TIMESTAMP, length: count, validity: null, words };
 }
 
 /** Rows picked from the images, which lie behind each other: before, after, before and after under `payload`. */
@@ -195,15 +253,19 @@ class ChangeRows {
   }
 }
 
-function envelopesOf(columns: readonly Column[]): [Images, Images] {
-  const payload = columns[PAYLOAD] as StructColumn;
-  return [imagesOf(columns), imagesOf(payload.children)];
+function envelopesOf(columns: readonly Column[], times: readonly EnvelopeTime[]): [Images, Images] {
+  const payload = columns.at(-1) as StructColumn;
+  return [imagesOf(columns, times), imagesOf(payload.children, times)];
 }
 
-const imagesOf = (columns: readonly Column[]): Images => ({
+const imagesOf = (columns: readonly Column[], times: readonly EnvelopeTime[]): Images => ({
   before: columns[BEFORE] as StructColumn,
   after: columns[AFTER] as StructColumn,
   op: columns[OP] as TextColumn,
+  times: times.map((name, at) => {
+    const column = columns[TIMES + at];
+    return (name === 'ts_ms' ? column : (column as StructColumn).children[0]) as Int64Column;
+  }),
 });
 
 /** The one letter of `op`, as a byte; 0 when it is something else. */

@@ -54,4 +54,11 @@ export type DecodeColumn = Field & {
   default: LiteralLike;
   /** What the connector knows of the row by itself and the row's bytes do not say; such a column is not decoded. */
   metadata?: string;
+  /** What a change tells beside its rows, in Debezium's envelope. */
+  envelope?: EnvelopeTime;
 };
+
+/** When a change was written by Debezium, or made in the database, in milliseconds. */
+export type EnvelopeTime = 'ts_ms' | 'source.ts_ms';
+
+export const ENVELOPE_TIMES: readonly EnvelopeTime[] = ['ts_ms', 'source.ts_ms'];

@@ -22,6 +22,8 @@ export function describeJoinState(spec: JoinSpec): string {
     case 'lookup':
       return 'every row of the right side, never freed';
     case 'as-of':
+      if (time.versions === true)
+        return 'left rows until the watermark passes them; per key the version before the watermark, until it ends, and those after it';
       return 'left rows until the watermark passes them; per key the last right row before the watermark and those after it';
   }
 }

@@ -1,16 +1,22 @@
 /**
- * Joins each left row with the last right row of its key that is not after it.
+ * Joins each left row with the last right row of its key that is not after it, or with the version valid at its time.
  *
  * Place in the walk: stage 6, behind a shuffle of both sides by their keys. A left row waits until event time has passed
  * it, for only then are all right rows up to it there; it comes out with its own event time. Of right rows with one key
- * and time the last to arrive counts.
+ * and time the last to arrive counts. Right rows that are taken back are gone; where rows are versions of their key, one with
+ * `retract` set is the end of the version before it, and rows behind event time are kept for left rows to come.
  *
- * State table `left`: the rows that wait; `right`: per key the last row that event time has passed, and later ones.
+ *     version:  a@1      a@4    end@6    a@9
+ *     left row:     2→a@1    5→a@4    7→none
+ *
+ * State table `left`: the rows that wait; `right`: per key the last row that event time has passed, and later ones; the
+ * end of a version has a match, which no row has.
  * Invariants: INV-68 what comes out depends on the rows and their times only. Not guaranteed: which of two right rows of
  * one key and time counts, when they come from different partitions.
  * Failure: rows that cannot be computed are errors; rows behind event time are late.
  */
 import { must } from '../base/assert.ts';
+import type { Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
 import type { JoinSpec } from '../graph/graph.ts';
@@ -28,6 +34,7 @@ export class AsOfJoin implements Operator {
   readonly keepsChanges = true;
   readonly #pads: boolean;
   readonly #strict: boolean;
+  readonly #versions: boolean;
   readonly #schemas: readonly [Schema, Schema];
   readonly #inputs: readonly [JoinInputs, JoinInputs];
   readonly #left: JoinSide;
@@ -37,7 +44,9 @@ export class AsOfJoin implements Operator {
 
   constructor(spec: JoinSpec, schemas: readonly [Schema, Schema]) {
     this.#pads = spec.kind === 'left';
-    this.#strict = spec.time.tag === 'as-of' && spec.time.strict;
+    const { time } = spec;
+    this.#strict = time.tag === 'as-of' && time.strict;
+    this.#versions = time.tag === 'as-of' && time.versions === true;
     this.#schemas = schemas;
     this.#inputs = [
       new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
@@ -48,6 +57,10 @@ export class AsOfJoin implements Operator {
   }
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {
+    if (port === 1 && this.#versions) {
+      this.#keepVersions(this.#inputs[1].evaluate(batch, output));
+      return;
+    }
     const at = port === 0 ? 0 : 1;
     const onTime = withoutLateRows(
       batch,
@@ -60,12 +73,41 @@ export class AsOfJoin implements Operator {
     this.#keep(keyed, port === 0 ? this.#left : this.#right, port === 0 && this.#pads);
   }
 
+  #keepVersions({ batch, keys, hashes, nulls }: KeyedBatch): void {
+    const { columns, retract } = batch;
+    const words = timesOf(batch);
+    for (let row = 0; row < batch.rows; row++) {
+      if (nulls !== null && nulls[row] === 1) continue;
+      const time = timeAt(words, row);
+      const hash = hashes[row] as number;
+      if (time < this.#watermark && this.#isSuperseded(keys, row, hash, time)) continue;
+      const isEnd = retract !== null && retract[row] === 1 ? 1 : 0;
+      this.#right.insert(columns, keys, row, hash, time, isEnd);
+    }
+  }
+
+  /** Whether event time has passed a version that is later than `time`. */
+  #isSuperseded(keys: readonly Column[], row: number, hash: number, time: number): boolean {
+    const { rows, times } = this.#right;
+    for (let at = rows.first(keys, row, hash); at >= 0; at = rows.next(at)) {
+      const other = times[at] as number;
+      if (other > time && other < this.#watermark) return true;
+    }
+    return false;
+  }
+
   /** @param nullsToo  also rows whose key meets nobody */
   #keep({ batch, keys, hashes, nulls }: KeyedBatch, side: JoinSide, nullsToo: boolean): void {
     const words = timesOf(batch);
     for (let row = 0; row < batch.rows; row++) {
       const isNull = nulls !== null && nulls[row] === 1;
       if (isNull && !nullsToo) continue;
+      if (batch.retract !== null && batch.retract[row] === 1) {
+        const first = side.rows.first(keys, row, hashes[row] as number);
+        const gone = side.locate(first, batch.columns, row, timeAt(words, row));
+        if (gone >= 0) side.remove(gone);
+        continue;
+      }
       side.insert(
         batch.columns,
         keys,
@@ -125,7 +167,7 @@ export class AsOfJoin implements Operator {
       found = at;
       last = other;
     }
-    return found;
+    return found >= 0 && this.#right.matches[found] === 1 ? -1 : found;
   }
 
   /** Event time has passed right row `id`: earlier ones of its key will not be met any more. */
@@ -138,6 +180,8 @@ export class AsOfJoin implements Operator {
       if (other < time || this.#right.isNewer(id, at)) older.push(at);
     }
     for (const at of older) this.#right.remove(at);
+    // Nothing is left for the end of a version to end.
+    if (this.#right.matches[id] === 1) this.#right.remove(id);
   }
 
   #emit(lefts: Int32Array, rights: Int32Array, output: Output): void {

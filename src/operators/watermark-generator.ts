@@ -27,6 +27,7 @@ import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { WatermarkSpec } from '../graph/graph.ts';
+import { withDeletionTimes } from './deletion-times.ts';
 import type { RowProblem, Watermark } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
 import { constantTime, timeAt, timesOf } from './times.ts';
@@ -128,33 +129,40 @@ export class WatermarkGenerator {
     assert(!state.ended, 'an ended partition has no rows');
     state.heardMs = nowMs;
     state.idle = false;
-    const timed = this.#withTimes(batch, nowMs);
+    const timed = this.#withTimes(batch, nowMs, (state.watermark ?? -Infinity) + (this.#lag ?? 0));
     const segments = timed.rows.rows === 0 ? [] : this.#cut(state, timed);
     state.base = state.watermark;
     this.#merge();
     return { segments, problems: timed.problems };
   }
 
-  #withTimes(batch: RecordBatch, nowMs: number): Timed {
+  /** @param last  the latest event time of the rows before */
+  #withTimes(batch: RecordBatch, nowMs: number, last: number): Timed {
     if (this.#eventTime === null || this.#watermark === null) {
       const eventTime = batch.eventTime ?? constantTime(nowMs * 1000, batch.rows);
       const rows = { ...batch, eventTime };
       return { rows, watermarks: eventTime, lag: DEFAULT_LAG_MICROS, problems: [] };
     }
     const errors = new RowErrors(batch.rows);
-    const eventTime = timeColumn(this.#eventTime(batch, errors));
+    const given = timeColumn(this.#eventTime(batch, errors));
+    const eventTime = this.#lag === null ? given : withDeletionTimes(given, batch.retract, last);
     if (this.#lag !== null && !errors.failed && isOrdinary(eventTime, batch.rows)) {
       const rows = { ...batch, eventTime };
       return { rows, watermarks: eventTime, lag: this.#lag, problems: [] };
     }
-    const watermarks = timeColumn(this.#watermark({ ...batch, eventTime }, errors));
+    // The watermark of a deletion without a time is as far behind as that of any other row.
+    const lag = given === eventTime ? 0 : (this.#lag ?? 0);
+    const watermarks =
+      given === eventTime
+        ? timeColumn(this.#watermark({ ...batch, eventTime }, errors))
+        : eventTime;
     failNulls(eventTime, batch.rows, errors, 'the event time is NULL');
     failNulls(watermarks, batch.rows, errors, 'the watermark of the row is NULL');
-    if (!errors.failed) return { rows: { ...batch, eventTime }, watermarks, lag: 0, problems: [] };
+    if (!errors.failed) return { rows: { ...batch, eventTime }, watermarks, lag, problems: [] };
     const problems = problemsOf(errors, (row) => rowJson(batch, this.#schema, row));
     const keep = new Uint8Array(batch.rows);
     for (let row = 0; row < batch.rows; row++) keep[row] = errors.hasFailed(row) ? 0 : 1;
-    const rest = this.#withTimes(filterBatch(batch, keep), nowMs);
+    const rest = this.#withTimes(filterBatch(batch, keep), nowMs, last);
     return { ...rest, problems: [...problems, ...rest.problems] };
   }
 

@@ -1,8 +1,8 @@
 /** A table that is read → a scan: decoded columns, generated columns, watermark. */
 import { nearest } from '../base/nearest.ts';
-import { type Field, type Schema, TEXT, sameType, typeName } from '../batch/types.ts';
+import { type Field, type Schema, TEXT, TIMESTAMP, sameType, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
-import type { DecodeColumn } from '../formats/format.ts';
+import { type DecodeColumn, ENVELOPE_TIMES } from '../formats/format.ts';
 import type { Expression, StringLiteral } from '../sql/ast-expression.ts';
 import { constantOf } from './bind-default.ts';
 import { ExpressionBinder } from './bind-expression.ts';
@@ -39,9 +39,9 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
       table.written.get('format')?.value.span ?? table.span,
       { hint: "read NDJSON: format = 'json'" },
     );
-  const physical = physicalColumns(table, own, plain.unstructured, diagnostics);
-  if (physical === null) return brokenColumns(table.columns ?? []);
   const changes = common.get('format') === 'debezium_json';
+  const physical = physicalColumns(table, own, plain.unstructured, changes, diagnostics);
+  if (physical === null) return brokenColumns(table.columns ?? []);
   const keys = changes ? changeKeys(table, physical, diagnostics) : [];
   const format = changes ? { ...plain, changes: { keys } } : plain;
   const outputs = outputColumns(table, physical, diagnostics);
@@ -67,7 +67,9 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     connector: connector.name,
     options: own,
     format,
-    declared: physical.filter(({ metadata }) => metadata === undefined),
+    declared: physical.filter(
+      ({ metadata, envelope }) => metadata === undefined && envelope === undefined,
+    ),
     generated: connector.schema !== null,
     physical,
     computed: outputs.map(({ expr }) => expr),
@@ -102,20 +104,15 @@ function changeKeys(
       table.span,
       { hint: 'name the columns that the database identifies rows by: PRIMARY KEY (id)' },
     );
-  const made = table.primaryKey.find((key) => !physical.some(({ name }) => name === key));
+  const made = table.primaryKey.find(
+    (key) => !physical.some(({ name, envelope }) => name === key && envelope === undefined),
+  );
   if (made !== undefined)
     diagnostics.error(
       'UNSUPPORTED',
       `the PRIMARY KEY "${made}" of "${table.name.text}" is generated`,
       table.span,
       { hint: 'a key has to be among the columns that the changes tell' },
-    );
-  if (physical.some(({ metadata }) => metadata !== undefined))
-    diagnostics.error(
-      'UNSUPPORTED',
-      `a table of changes such as "${table.name.text}" has no METADATA`,
-      table.span,
-      { hint: 'leave the column out' },
     );
   return [...table.primaryKey];
 }
@@ -140,6 +137,7 @@ function physicalColumns(
   table: Table,
   own: OptionValues,
   unstructured: boolean,
+  changes: boolean,
   diagnostics: Diagnostics,
 ): DecodeColumn[] | null {
   const declared = table.columns?.filter((column) => column.definition.generatedAs === null) ?? [];
@@ -167,8 +165,40 @@ function physicalColumns(
           nullable: !column.notNull,
           default: defaultOf(column, diagnostics),
         }
-      : metadataColumn(table, column, column.definition.metadataFrom, diagnostics),
+      : changes
+        ? envelopeColumn(column, column.definition.metadataFrom, diagnostics)
+        : metadataColumn(table, column, column.definition.metadataFrom, diagnostics),
   );
+}
+
+/** A column of what a change tells beside its rows. */
+function envelopeColumn(
+  column: TableColumn,
+  key: StringLiteral,
+  diagnostics: Diagnostics,
+): DecodeColumn {
+  const envelope = ENVELOPE_TIMES.find((name) => name === key.value);
+  if (envelope === undefined)
+    diagnostics.error(
+      'UNKNOWN_COLUMN',
+      `changes have no metadata "${key.value}"`,
+      key.span,
+      withSuggestion(nearest(key.value, ENVELOPE_TIMES), `they have ${ENVELOPE_TIMES.join(', ')}`),
+    );
+  else if (!sameType(column.type, TIMESTAMP) && !column.broken)
+    diagnostics.error(
+      'TYPE_ERROR',
+      `metadata "${key.value}" is TIMESTAMP, and column "${column.name}" is ${typeName(column.type)}`,
+      column.definition.type.span,
+      { suggestion: 'TIMESTAMP' },
+    );
+  return {
+    name: column.name,
+    type: column.type,
+    nullable: false,
+    default: null,
+    ...(envelope === undefined ? {} : { envelope }),
+  };
 }
 
 /** A column of what the connector knows of a row by itself. */

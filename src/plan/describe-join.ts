@@ -39,12 +39,15 @@ function prefixOf(time: JoinTime): string {
     case 'lookup':
       return 'lookup ';
     case 'as-of':
-      return 'as-of ';
+      return time.versions === true ? 'temporal ' : 'as-of ';
   }
 }
 
 function describeBound(time: JoinTime): string | null {
-  if (time.tag === 'as-of') return `at the last time ${time.strict ? 'before' : 'up to'} the left`;
+  if (time.tag === 'as-of') {
+    const when = `${time.strict ? 'before' : 'up to'} the left`;
+    return time.versions === true ? `at the version ${when}` : `at the last time ${when}`;
+  }
   if (time.tag !== 'interval') return null;
   const { lowMicros, highMicros } = time;
   if (lowMicros === null && highMicros === null) return null;

@@ -24,7 +24,8 @@ export function makeJoin(parts: JoinParts): JoinNode {
     residual,
     time,
     schema: schemaOf(parts),
-    updating: left.updating || right.updating || takesBack(kind, time),
+    // What has met the last row has met it for good.
+    updating: time.tag !== 'as-of' && (left.updating || right.updating || takesBack(kind, time)),
     keys: keysOf(parts),
     eventTime: followsLeft(kind, time) ? left.eventTime : left.eventTime && right.eventTime,
     windows: windowsOf(parts),

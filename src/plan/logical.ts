@@ -146,8 +146,11 @@ export type JoinTime =
   | { tag: 'window'; window: Window }
   /** The right side is a table that is read to its end before any left row is joined. */
   | { tag: 'lookup' }
-  /** A left row meets the last right row that is not after it (strict: that is before it). */
-  | { tag: 'as-of'; strict: boolean };
+  /**
+   * A left row meets the last right row that is not after it (strict: that is before it). Versions: right rows with
+   * `retract` set end the row before them instead of taking back what is equal, and late ones count from now on.
+   */
+  | { tag: 'as-of'; strict: boolean; versions?: true };
 
 /** Columns: those of the left side, then, unless `semi` or `anti`, those of the right one. */
 export type JoinNode = NodeShape & {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { FLOAT64, INT64, TEXT } from '../../src/batch/types.ts';
+import { FLOAT64, INT64, TEXT, TIMESTAMP } from '../../src/batch/types.ts';
 import { rowsOf } from '../../src/batch/values.ts';
 import { DebeziumDecoder } from '../../src/formats/debezium-decoder.ts';
 import { type DecodeColumn, JSON_FORMAT } from '../../src/formats/format.ts';
@@ -87,5 +87,40 @@ test('a record that lacks what its op needs is refused, and only it', () => {
     [6, 'MISSING_REQUIRED', 'after.price'],
     [7, 'TYPE_MISMATCH', 'after.id'],
     [8, 'PARSE_ERROR', null],
+  ]);
+});
+
+test('the times of a change are columns of its rows, plain and wrapped, and must be there when they are read', () => {
+  const columns: DecodeColumn[] = [
+    { name: 'written', type: TIMESTAMP, nullable: false, default: null, envelope: 'ts_ms' },
+    ...COLUMNS,
+    { name: 'made', type: TIMESTAMP, nullable: false, default: null, envelope: 'source.ts_ms' },
+  ];
+  const decoder = new DebeziumDecoder(columns, { ...JSON_FORMAT, changes: { keys: ['id'] } });
+  const change = (source: string): string =>
+    `{"after":${row(1, 'a', 1)},"before":${row(2, 'b', 1)},"op":"u","ts_ms":1700000000123,${source}}`;
+  const lines = [
+    change('"source":{"ts_ms":-5,"db":"x"}'),
+    `{"payload":${change('"source":{"db":"x","ts_ms":7}')}}`,
+    `{"op":"d","before":{"id":2},"ts_ms":8,"source":{"ts_ms":0}}`,
+    change('"source":{"db":"x"}'),
+    change('"source":{"ts_ms":9000000000001}'),
+    change('"source":null'),
+  ];
+  const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
+  const { batch, errors } = decoder.decode(bytes, 0, bytes.length, 100, true);
+  const shown = rowsOf(batch, columns).map(({ id, written, made }) => `${id} ${written} ${made}`);
+  const micros = '1700000000123000';
+  expect(shown).toEqual([
+    `2 ${micros} -5000`,
+    `1 ${micros} -5000`,
+    `2 ${micros} 7000`,
+    `1 ${micros} 7000`,
+    '2 8000 0',
+  ]);
+  expect(errors.map(({ rowIndex, column }) => `${rowIndex} ${column}`)).toEqual([
+    '3 source.ts_ms',
+    '4 source.ts_ms',
+    '5 source.ts_ms',
   ]);
 });

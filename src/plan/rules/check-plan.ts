@@ -129,7 +129,10 @@ function checkJoin(node: JoinNode): void {
   if (residual !== null) checkExpr(residual, [...left.schema, ...right.schema]);
   if (time.tag === 'any' || time.tag === 'lookup') return;
   assert(
-    !left.updating && !right.updating && left.eventTime && right.eventTime,
+    !left.updating &&
+      (!right.updating || time.tag === 'as-of') &&
+      left.eventTime &&
+      right.eventTime,
     `a join by ${time.tag} reads rows that stay and have a time`,
   );
 }
