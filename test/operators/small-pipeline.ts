@@ -299,13 +299,6 @@ export class SmallPipeline {
       if (node.body instanceof Subtasks) node.body.restart(node.watermark, node);
   }
 
-  /** How many rows the operators of a kind hold. */
-  stateRows(tag: string): number {
-    return [...this.#nodes.values()]
-      .filter(({ operator }) => operator.spec.tag === tag)
-      .reduce((sum, { body }) => sum + (body as Operator).stateRows(), 0);
-  }
-
   /** The rows of every sink, each as JSON with times as ISO texts, in an order of their own. */
   rows(): string[] {
     return this.#collectors()
