@@ -3,6 +3,7 @@ import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { batchFromRows, rowsOf, type Row } from '../../src/batch/values.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { makeSource } from '../../src/connectors/registry.ts';
+import type { Schema } from '../../src/batch/types.ts';
 import { compileExpr, type CompiledExpr } from '../../src/expr/compile.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
 import type { GraphOperator, PhysicalGraph, SourceSpec } from '../../src/graph/graph.ts';
@@ -15,7 +16,13 @@ import { WatermarkMerge } from '../../src/subtask/watermark-merge.ts';
 import { writeOver } from '../harness/write-over.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
 
-export type RunResult = { rows: Row[]; failed: RowProblem[]; late: RowProblem[] };
+export type RunResult = {
+  rows: Row[];
+  failed: RowProblem[];
+  late: RowProblem[];
+  /** Of the sink, the first one if there are several. */
+  schema: Schema;
+};
 
 /**
  * What the sinks hold in the end: appended rows less those taken back. Sources take turns, one batch each (in the order
@@ -71,7 +78,7 @@ class SourceRun {
 }
 
 class GraphRun {
-  readonly result: RunResult = { rows: [], failed: [], late: [] };
+  readonly result: RunResult = { rows: [], failed: [], late: [], schema: [] };
   readonly #graph: PhysicalGraph;
   readonly #operators = new Map<string, Operator>();
   readonly #merges = new Map<string, WatermarkMerge>();
@@ -82,6 +89,8 @@ class GraphRun {
     for (const operator of graph.operators) {
       const ports = graph.edges.filter((edge) => edge.to === operator.id).length;
       this.#merges.set(operator.id, new WatermarkMerge(ports));
+      if (operator.spec.tag === 'sink' && this.result.schema.length === 0)
+        this.result.schema = operator.schema;
       if (operator.spec.tag === 'source' || operator.spec.tag === 'sink') continue;
       this.#operators.set(operator.id, makeOperator(operator, graph));
     }

@@ -30,6 +30,9 @@ export const isAggregate = (name: string): boolean =>
 /** Whether NULLs count, as they do in a list. */
 const WITH_NULLS: readonly string[] = ['array_agg', 'first_value', 'last_value', 'nth_value'];
 
+/** Whether only the second argument has to be there. */
+const BY_ANOTHER: readonly string[] = ['arg_min', 'arg_max'];
+
 export function aggregate(
   call: CallExpression,
   rows: readonly Context[],
@@ -44,8 +47,10 @@ export function aggregate(
   let entries: Entry[] = inOrder(counted, call.orderBy, args, evaluate).map((row) =>
     args.map((arg) => evaluate(arg, row)),
   );
+  const counts = (entry: Entry): boolean =>
+    BY_ANOTHER.includes(name) ? entry[1] !== null : entry.every((value) => value !== null);
   if (!WITH_NULLS.includes(name) || call.nullTreatment === 'ignore')
-    entries = entries.filter((entry) => entry.every((value) => value !== null));
+    entries = entries.filter(counts);
   if (call.distinct) entries = distinct(entries);
   const constants = call.args.slice(within.length > 0 ? 0 : 1).map((arg) => {
     return rows[0] === undefined ? null : evaluate(arg.value, rows[0]);
@@ -124,7 +129,7 @@ const best =
         // Of several with one key, the smallest value.
         (by === 1 &&
           compare(entry[1] as Value, found[1] as Value) === 0 &&
-          compare(entry[0] as Value, found[0] as Value) < 0)
+          compareNullable(entry[0] as Value, found[0] as Value) < 0)
       )
         found = entry;
     return found?.[0] ?? null;
@@ -257,8 +262,10 @@ const AGGREGATES: Readonly<Record<string, Aggregate>> = {
   nth_value: (entries) => first(entries)[Number((entries[0]?.[1] as Whole)?.value) - 1] ?? null,
   median,
   mode: mostFrequent,
-  percentile_cont: (entries, constants) => percentile(first(entries), fractionOf(constants)),
+  percentile_cont: (entries, constants) =>
+    entries.length === 0 ? null : percentile(first(entries), fractionOf(constants)),
   percentile_disc: (entries, constants) => {
+    if (entries.length === 0) return null;
     const sorted = first(entries).sort(compare);
     const place = Math.ceil(fractionOf(constants) * sorted.length);
     return sorted[Math.max(0, place - 1)] ?? null;

@@ -197,10 +197,14 @@ export class Evaluator {
     const keys = select.groupBy.map((key) => keyOf(key, select, empty.columns));
     const window = keys.find((key): key is CallExpression => isWindow(key)) ?? null;
     const plain = keys.filter((key) => key !== window);
+    const read = argumentsOf(select);
     const byKey = new Map<string, { scopes: Scope[]; values: Value[] }>();
     for (const scope of scopes) {
       const context = { ...this.context(scope), aliases };
-      const values = this.#try(null, () => plain.map((key) => evaluate(key, context)));
+      const values = this.#try(null, () => {
+        for (const argument of read) evaluate(argument, context);
+        return plain.map((key) => evaluate(key, context));
+      });
       if (values === null) continue;
       const group = byKey.get(keyText(values)) ?? { scopes: [], values };
       byKey.set(keyText(values), group);
@@ -345,6 +349,17 @@ const roots = (select: Select, orderBy: readonly OrderItem[]): Expression[] => [
   ...(select.qualify === null ? [] : [select.qualify]),
   ...orderBy.map((item) => item.expression),
 ];
+
+/** What aggregates read of each row: a row for which that fails is left out before it is grouped. */
+const argumentsOf = (select: Select): Expression[] =>
+  roots(select, [])
+    .flatMap(callsOf)
+    .filter((call) => call.over === null && isAggregate(call.name.name))
+    .flatMap((call) => [
+      ...call.args.map((arg) => arg.value),
+      ...[...call.orderBy, ...call.withinGroup].map((item) => item.expression),
+      ...(call.filter === null ? [] : [call.filter]),
+    ]);
 
 const isWindow = (key: Expression): boolean =>
   key.tag === 'call' && WINDOW_FUNCTIONS.includes(key.name.name);

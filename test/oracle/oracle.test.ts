@@ -1,0 +1,56 @@
+/**
+ * Random queries over random tables: the engine, a plain evaluator of the syntax tree and DuckDB give the same rows.
+ * `ORACLE_RUNS=n` runs more of them, `ORACLE_SEED=n` others; `npm run oracle` shrinks what differs.
+ */
+import { expect, test } from 'vitest';
+import { check, drawCase, programOf, type Size } from './check.ts';
+import { checkDuck, openDuck } from './duck.ts';
+
+const FIRST = Number(process.env['ORACLE_SEED'] ?? 1);
+const RUNS = Number(process.env['ORACLE_RUNS'] ?? 1_000);
+const SIZE: Size = { rows: 14, depth: 3 };
+
+const seeds = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => String(FIRST + at));
+
+test(
+  `the engine gives what the plain evaluator gives, seeds ${FIRST} to ${FIRST + RUNS - 1}`,
+  () => {
+    let [same, rows] = [0, 0];
+    for (const seed of seeds(RUNS)) {
+      const drawn = drawCase(seed, SIZE);
+      const outcome = check(drawn);
+      if (outcome.tag === 'differs' || outcome.tag === 'unknown')
+        expect.fail(
+          `npm run oracle -- --seed ${seed} --runs 1\n${outcome.message}\n${programOf(drawn)}`,
+        );
+      if (outcome.tag !== 'same') continue;
+      same++;
+      rows += outcome.rows;
+    }
+    // A generator that draws what is refused, or nothing but empty answers, tests nothing.
+    expect(same).toBeGreaterThan(RUNS * 0.98);
+    expect(rows).toBeGreaterThan(RUNS * 2);
+  },
+  60_000 + RUNS * 20,
+);
+
+test(
+  `DuckDB gives what the plain evaluator gives, seeds ${FIRST} to ${FIRST + RUNS / 8}`,
+  async () => {
+    const connection = await openDuck();
+    let same = 0;
+    for (const seed of seeds(RUNS / 8)) {
+      const drawn = drawCase(seed, SIZE);
+      const outcome = await checkDuck(drawn, connection);
+      if (outcome === null) continue;
+      if (outcome.tag !== 'same')
+        expect.fail(
+          `npm run oracle -- --seed ${seed} --runs 1\n${outcome.message}\n${drawn.query.duck}`,
+        );
+      same++;
+    }
+    expect(same).toBeGreaterThan(RUNS / 24);
+  },
+  60_000 + RUNS * 20,
+);
