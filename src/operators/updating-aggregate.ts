@@ -258,7 +258,8 @@ export class UpdatingAggregate implements Operator {
       this.#isDirty[group] = 0;
       if (errors.hasFailed(at)) continue;
       const wasOut = this.#isOut[group] === 1;
-      const alive = (this.#rowCounts[group] as number) > 0 || this.#spec.keys.length === 0;
+      // Without keys too: whether rows that are all gone were here does not show, whatever order they came in.
+      const alive = (this.#rowCounts[group] as number) > 0;
       if (
         wasOut &&
         alive &&

@@ -84,7 +84,7 @@ function oracle(changes: readonly Change[], keyed: boolean): string[] {
     groups.set(key, group);
   }
   return [...groups.values()]
-    .filter((group) => !keyed || group.n > 0n)
+    .filter((group) => group.n > 0n)
     .map((group) => {
       const s = group.values === 0n ? null : group.sum;
       return keyed ? text({ k: group.k, n: group.n, s }) : text({ n: group.n, s });

@@ -77,6 +77,7 @@ export class QueryDraw {
       () => this.#common(this.#relation(depth - 1)),
       () => this.#withValue(depth),
       () => this.#union(depth),
+      () => this.#unnested(this.#relation(depth - 1)),
     ];
     return this.#prng.pick(shapes)();
   }
@@ -205,10 +206,39 @@ export class QueryDraw {
     const q = this.#name('q');
     const { items, keys, columns, having } = this.#grouping(relation, q, 2);
     const where = this.#where(this.#draw(relation, q));
-    const by = keys.length === 0 ? sql`` : sql` GROUP BY ${keys.join(', ')}`;
+    const by = keys.length === 0 ? sql`` : sql` GROUP BY ${this.#groupBy(keys)}`;
     return this.#nested(
       sql`SELECT ${join(items, ', ')} FROM ${relation.from} AS ${q}${where}${by}${having}`,
       columns,
+    );
+  }
+
+  /** Now and then by several sets of the keys at once. */
+  #groupBy(keys: readonly string[]): string {
+    const all = keys.join(', ');
+    if (!this.#prng.chance(0.15)) return all;
+    const sets = [...keys.map((key) => `(${key})`), `(${all})`, '()'].filter(() =>
+      this.#prng.chance(0.7),
+    );
+    return this.#prng.pick([
+      `ROLLUP (${all})`,
+      `CUBE (${all})`,
+      `GROUPING SETS (${sets.length === 0 ? '()' : sets.join(', ')})`,
+    ]);
+  }
+
+  /** Rows of a list beside the row that has it. */
+  #unnested(relation: Relation): Relation {
+    const [q, u] = [this.#name('q'), this.#name('u')];
+    const draw = this.#draw(relation, q);
+    const { items, columns } = this.#items(relation, q, draw);
+    const type = this.#prng.pick(['int', 'text'] as const);
+    const elements = Array.from({ length: this.#prng.below(3) + 1 }, () => draw.of(type, 1));
+    const [value, name] = [this.#name('v'), this.#name('c')];
+    return this.#nested(
+      sql`SELECT ${join([...items, sql`${u}.${value} AS ${name}`], ', ')} FROM ${relation.from} AS ${q}, unnest([${join(elements, ', ')}]) AS ${u} (${value})`,
+      [...columns, { name, type }],
+      relationRest(relation),
     );
   }
 

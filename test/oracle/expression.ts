@@ -24,7 +24,18 @@ import {
   Whole,
 } from './value.ts';
 
+/** Equal expressions have equal texts, wherever they stand; a constant is equal to itself only. */
+export const shapeOf = (expression: Expression): string =>
+  JSON.stringify(expression, (key, value: unknown) =>
+    (key === 'span' && !CONSTANTS.includes(expression.tag)) || key === 'operatorSpan'
+      ? undefined
+      : value,
+  );
+
+const CONSTANTS: readonly string[] = ['number', 'string', 'boolean', 'null', 'typed_literal'];
+
 export function evaluate(expression: Expression, context: Context): Value {
+  if (context.leftOut.size > 0 && context.leftOut.has(shapeOf(expression))) return null;
   const of = (operand: Expression): Value => evaluate(operand, context);
   switch (expression.tag) {
     case 'number':
@@ -220,6 +231,19 @@ function chosen({ operand, branches, otherwise }: CaseExpression, context: Conte
 
 export const WINDOW_FUNCTIONS: readonly string[] = ['tumble', 'hop', 'cumulate', 'session'];
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** One bit for each key, set where the grouping set leaves it out. */
+function groupingBits(call: CallExpression, context: Context): Value {
+  const bits = call.args.map(({ value }) => {
+    const name =
+      value.tag === 'path' && value.parts.length === 1 ? value.parts[0]?.name : undefined;
+    const meant = context.aliases.get(name ?? '') ?? value;
+    return [value, meant].some((each) => context.leftOut.has(shapeOf(each))) ? '1' : '0';
+  });
+  return whole(BigInt(`0b${bits.join('')}`), 64);
+}
+
 /** Forms whose arguments are not all evaluated. */
 function lazily(name: string, call: CallExpression, context: Context): Value | undefined {
   const args = call.args.map((arg) => arg.value);
@@ -253,12 +277,13 @@ function call(expression: CallExpression, context: Context): Value {
     return found;
   }
   if (WINDOW_FUNCTIONS.includes(name)) return context.window;
+  if (name === 'grouping') return groupingBits(expression, context);
   if (isAggregate(name)) {
     const { group } = context;
     if (group === null) throw new Error(`${name} stands where there is no group`);
     return aggregate(
       expression,
-      group.map((scope) => ({ ...context, scope, group: null })),
+      group.map((scope) => ({ ...context, scope, group: null, leftOut: NONE })),
       evaluate,
     );
   }

@@ -5,9 +5,16 @@
  * Failure: `RowError` of a row leaves that row out and is counted; whatever it does not know throws an `Error`.
  */
 import type { CallExpression, Expression } from '../../src/sql/ast-expression.ts';
-import type { OrderItem, Query, Select, SetExpression } from '../../src/sql/ast-query.ts';
+import type {
+  GroupingElement,
+  GroupItem,
+  OrderItem,
+  Query,
+  Select,
+  SetExpression,
+} from '../../src/sql/ast-query.ts';
 import { compareByItems, isAggregate } from './aggregates.ts';
-import { evaluate, isTrue, WINDOW_FUNCTIONS } from './expression.ts';
+import { evaluate, isTrue, shapeOf, WINDOW_FUNCTIONS } from './expression.ts';
 import { fromAll, NO_ROW } from './from.ts';
 import { callsOf } from './calls.ts';
 import { overValues } from './over.ts';
@@ -57,6 +64,7 @@ export class Evaluator {
       scope,
       group: null,
       window: null,
+      leftOut: new Set(),
       aliases: new Map(),
       over: null,
       subquery: (query, inner, one) => {
@@ -194,17 +202,40 @@ export class Evaluator {
     aliases: ReadonlyMap<string, Expression>,
     one: boolean,
   ): Context[] {
-    const keys = select.groupBy.map((key) => keyOf(key, select, empty.columns));
+    const read = argumentsOf(select);
+    const sound = scopes.filter((scope) => {
+      const context = { ...this.context(scope), aliases };
+      return this.#try(false, () => {
+        for (const argument of read) evaluate(argument, context);
+        return true;
+      });
+    });
+    const sets = setsOf(select.groupBy).map((set) =>
+      set.map((key) => keyOf(key, select, empty.columns)),
+    );
+    const all = new Set(sets.flat().map(shapeOf));
+    return sets.flatMap((keys) => {
+      const own = new Set(keys.map(shapeOf));
+      const leftOut = new Set([...all].filter((key) => !own.has(key)));
+      const base = { aliases, leftOut };
+      return this.#groupsOf(keys, sound, empty, base, one);
+    });
+  }
+
+  /** The groups by one list of keys. */
+  #groupsOf(
+    keys: readonly Expression[],
+    scopes: readonly Scope[],
+    empty: Scope,
+    base: Pick<Context, 'aliases' | 'leftOut'>,
+    one: boolean,
+  ): Context[] {
     const window = keys.find((key): key is CallExpression => isWindow(key)) ?? null;
     const plain = keys.filter((key) => key !== window);
-    const read = argumentsOf(select);
     const byKey = new Map<string, { scopes: Scope[]; values: Value[] }>();
     for (const scope of scopes) {
-      const context = { ...this.context(scope), aliases };
-      const values = this.#try(null, () => {
-        for (const argument of read) evaluate(argument, context);
-        return plain.map((key) => evaluate(key, context));
-      });
+      const context = { ...this.context(scope), aliases: base.aliases };
+      const values = this.#try(null, () => plain.map((key) => evaluate(key, context)));
       if (values === null) continue;
       const group = byKey.get(keyText(values)) ?? { scopes: [], values };
       byKey.set(keyText(values), group);
@@ -212,37 +243,30 @@ export class Evaluator {
     }
     if (keys.length === 0 && byKey.size === 0 && (one || this.#options.emptyGroup === 'row')) {
       const nulls = { values: empty.columns.map(() => null), time: null };
-      return [{ ...this.context({ ...empty, row: nulls }), group: [], aliases }];
+      return [{ ...this.context({ ...empty, row: nulls }), ...base, group: [] }];
     }
     return [...byKey.values()].flatMap((group) => {
-      if (window !== null) return this.#windowed(window, group.scopes, aliases);
-      const span = group.values.map(spanOf).find((each) => each !== null);
-      return [
-        this.#group(
-          group.scopes,
-          aliases,
-          null,
-          span === undefined || span === null ? null : span.end - 1n,
-        ),
-      ];
+      if (window !== null) return this.#windowed(window, group.scopes, base);
+      const span = group.values.map(spanOf).find((each) => each !== null) ?? null;
+      return [this.#group(group.scopes, base, null, span === null ? null : span.end - 1n)];
     });
   }
 
   #group(
     scopes: readonly Scope[],
-    aliases: ReadonlyMap<string, Expression>,
+    base: Pick<Context, 'aliases' | 'leftOut'>,
     window: Value,
     time: bigint | null,
   ): Context {
     const [first] = scopes as readonly [Scope];
     const scope = { ...first, row: { ...first.row, time } };
-    return { ...this.context(scope), group: scopes, window, aliases };
+    return { ...this.context(scope), ...base, group: scopes, window };
   }
 
   #windowed(
     call: CallExpression,
     scopes: readonly Scope[],
-    aliases: ReadonlyMap<string, Expression>,
+    base: Pick<Context, 'aliases' | 'leftOut'>,
   ): Context[] {
     const timeOf = ({ row }: Scope): bigint => {
       if (row.time === null) throw new Error('a window over rows without event time');
@@ -263,7 +287,7 @@ export class Evaluator {
       }
     }
     return [...byWindow.values()].map((each) =>
-      this.#group(each.scopes, aliases, windowValue(each), each.end - 1n),
+      this.#group(each.scopes, base, windowValue(each), each.end - 1n),
     );
   }
 
@@ -375,6 +399,33 @@ function keyOf(key: Expression, select: Select, columns: readonly Column[]): Exp
   return columns.some((column) => column.name === name)
     ? key
     : (aliasesOf(select).get(name) ?? key);
+}
+
+/** The lists of keys by which rows are grouped: every choice of one set of each item. */
+function setsOf(items: readonly GroupItem[]): Expression[][] {
+  let sets: Expression[][] = [[]];
+  for (const item of items) {
+    const own = item.tag === 'grouping_sets' ? setsOfElement(item) : [[item]];
+    sets = sets.flatMap((set) => own.map((more) => [...set, ...more]));
+  }
+  return sets;
+}
+
+function setsOfElement(element: GroupingElement): Expression[][] {
+  if (element.tag === 'grouping_set') return [[...element.expressions]];
+  const parts = element.elements.map(setsOfElement);
+  if (element.kind === 'sets') return parts.flat();
+  const [first, ...rest] = parts.map((part) => part[0] ?? []);
+  if (first === undefined) return [[]];
+  if (element.kind === 'rollup')
+    return [first, ...rest].reduce<Expression[][]>(
+      (sets, part) => [...sets, [...(sets.at(-1) ?? []), ...part]],
+      [[]],
+    );
+  return [first, ...rest].reduce<Expression[][]>(
+    (sets, part) => [...sets, ...sets.map((set) => [...set, ...part])],
+    [[]],
+  );
 }
 
 /** The name of a column without an alias. */

@@ -28,6 +28,8 @@ export type Context = {
   readonly group: readonly Scope[] | null;
   /** The window of the group, if a window function is among its keys. */
   readonly window: Value;
+  /** Keys that the grouping set leaves out, as texts: they are NULL here. */
+  readonly leftOut: ReadonlySet<string>;
   readonly aliases: ReadonlyMap<string, Expression>;
   /** Results of calls with OVER for this row. */
   readonly over: ReadonlyMap<CallExpression, Value> | null;
