@@ -76,7 +76,7 @@ function absolute([value]: Args): Value {
 
 const trimmed = (start: boolean, end: boolean): Fn =>
   strict(([value, set]) => {
-    const drop = new Set([...(set === undefined ? ' ' : text(set))]);
+    const drop = new Set(set === undefined ? ' ' : text(set));
     const characters = [...text(value)];
     let [from, to] = [0, characters.length];
     while (start && from < to && drop.has(characters[from] as string)) from++;
@@ -147,7 +147,7 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
   }),
   strpos: strict(([value, part]) => {
     const at = text(value).indexOf(text(part));
-    return big(at < 0 ? 0 : [...text(value).slice(0, at)].length + 1);
+    return big(at < 0 ? 0 : Array.from(text(value).slice(0, at)).length + 1);
   }),
   split_part: strict(([value, separator, n]) => splitPart(text(value), text(separator), count(n))),
   starts_with: strict(([value, part]) => text(value).startsWith(text(part))),

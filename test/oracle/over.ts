@@ -11,7 +11,7 @@ import { aggregate, compareAs, compareByItems } from './aggregates.ts';
 import { arithmetic } from './arithmetic.ts';
 import { evaluate } from './expression.ts';
 import type { Context } from './scope.ts';
-import { big, keyText, type Value, Whole } from './value.ts';
+import { big, keyText, type Value, type Whole } from './value.ts';
 
 /** Of each row, in the order given, the value of each call. */
 export function overValues(
