@@ -19,7 +19,7 @@ import { fromAll, NO_ROW } from './from.ts';
 import { callsOf } from './calls.ts';
 import { overValues } from './over.ts';
 import type { Column, Context, Relation, Row, Scope } from './scope.ts';
-import { keyText, RowError, type Value, Whole } from './value.ts';
+import { keyText, RowError, type Value, type Whole } from './value.ts';
 import { sessionsOf, spanOf, windowsOf, windowValue } from './window.ts';
 
 export type EvaluatorOptions = {
