@@ -56,6 +56,15 @@ const FAULTS: readonly Fault[] = [
   fault('json', 'objectEnd = p;', 'objectEnd = p + 1;'),
   fault('json', 'if (row == rowMax) {', 'if (row > rowMax) {'),
   // Strings.
+  fault('json-strings', 'i8x16.splat(32)', 'i8x16.splat(31)'),
+  fault('json-strings', 'i8x16.lt_s(block, i8x16.splat(32))', 'i8x16.lt_u(block, i8x16.splat(32))'),
+  fault('json-strings', 'plainStopsOf(second) << 16', 'plainStopsOf(second) << 15'),
+  fault('json-strings', 'v128.store(to, second, 16);', ''),
+  fault(
+    'json-strings',
+    'plainStopsOf(v128.load(at, 16)) << 16',
+    'plainStopsOf(v128.load(at, 16)) << 17',
+  ),
   fault('json-strings', 'i8x16.splat(31)', 'i8x16.splat(30)'),
   fault('json-strings', 'i8x16.eq(block, i8x16.splat(92))', 'i8x16.eq(block, i8x16.splat(124))'),
   fault('json-strings', 'to += plain;\n      break;', 'break;'),
