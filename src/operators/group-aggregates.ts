@@ -184,6 +184,7 @@ export class GroupedAggregates {
   merge(columns: readonly Column[], rows: number): Int32Array {
     const groups = new Int32Array(rows);
     const keyCount = this.#keyTypes.length;
+    if (this.count === 0) this.index.reserve(rows);
     this.index.lookupOrInsert(columns.slice(0, keyCount), 0, rows, groups);
     this.#makeRoom();
     let at = keyCount;

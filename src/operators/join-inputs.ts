@@ -1,12 +1,12 @@
 /** A batch of a join's side with its keys, their hashes, and which rows hold a NULL that meets nobody. */
 import { bitAt, type Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { hashRows } from '../batch/row-hash.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
+import { routeRows } from '../kernels/route-rows.ts';
 import type { Output } from './operator.ts';
 import { survivors } from './project.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -40,7 +40,7 @@ export class JoinInputs {
       return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
     }
     const hashes = new Uint32Array(batch.rows);
-    hashRows(keys, batch.rows, hashes);
+    routeRows(keys, batch.rows, hashes);
     return { batch, keys, hashes, nulls: this.#nullsOf(keys, batch.rows) };
   }
 

@@ -16,7 +16,6 @@
  */
 import { assert, must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
-import { nullColumn } from '../batch/column-builder.ts';
 import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { gatherFloats } from '../batch/index-run.ts';
@@ -27,9 +26,8 @@ import type { Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
-import { allGroups } from '../state/group-index.ts';
+import { allGroups, hashesOfKeys } from '../state/group-index.ts';
 import type { SnapshotKind, StateChanges, StateTable } from '../state/state-table.ts';
-import { routeRows } from '../kernels/route-rows.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import { asTimes, GroupLives, LATE, timesColumn } from './group-lives.ts';
 import { lateForgotten } from './late-rows.ts';
@@ -166,9 +164,7 @@ export class UpdatingAggregate implements Operator {
   #hashesOf(groups: Int32Array): Uint32Array {
     if (this.#lives === null) return this.#grouped.index.hashesOf(groups);
     const keys = this.#grouped.index.keyColumns(groups).slice(0, this.#spec.keys.length);
-    const hashes = new Uint32Array(groups.length);
-    routeRows(keys, groups.length, hashes);
-    return hashes;
+    return hashesOfKeys(keys, groups.length);
   }
 
   #makeRoom(): void {
@@ -179,10 +175,7 @@ export class UpdatingAggregate implements Operator {
       this.#isOut = copyInto(new Uint8Array(room), this.#isOut);
       this.#isDirty = copyInto(new Uint8Array(room), this.#isDirty);
     }
-    this.#emitted.forEach((store, at) => {
-      const absent = nullColumn(must(this.#spec.aggregates[at], 'an aggregate').type, 1);
-      while (store.length < count) store.append(absent, 0);
-    });
+    for (const store of this.#emitted) store.reach(count);
   }
 
   #count(evaluated: EvaluatedBatch, groups: Int32Array): void {
@@ -253,6 +246,10 @@ export class UpdatingAggregate implements Operator {
     // Rows of the output: index i < n is the old row of groups[i], index n + i its new row.
     const picked: number[] = [];
     const count = groups.length;
+    /** Rows of results that are out from now on, and their groups. */
+    const rows = new Int32Array(count);
+    const alives = new Int32Array(count);
+    let news = 0;
     for (let at = 0; at < count; at++) {
       const group = groups[at] as number;
       this.#isDirty[group] = 0;
@@ -272,11 +269,13 @@ export class UpdatingAggregate implements Operator {
       if (alive) picked.push(count + at);
       this.#outCount += Number(alive) - Number(wasOut);
       this.#isOut[group] = alive ? 1 : 0;
-      if (alive)
-        this.#emitted.forEach((store, part) =>
-          store.set(group, must(results[part], 'a result'), at),
-        );
+      if (!alive) continue;
+      rows[news] = at;
+      alives[news++] = group;
     }
+    this.#emitted.forEach((store, part) =>
+      store.put(alives, must(results[part], 'a result'), rows, news),
+    );
     this.#emit(groups, before, results, Int32Array.from(picked), output);
     if (errors.failed) output.fail(this.#problems(groups, results, errors));
   }
@@ -329,7 +328,8 @@ export class UpdatingAggregate implements Operator {
     const stores = this.#emptyStores();
     stores.forEach((store, at) => {
       const values = must(this.#emitted[at], 'a store').gather(alive);
-      for (let row = 0; row < alive.length; row++) store.append(values, row);
+      const all = allGroups(alive.length);
+      store.put(all, values, all, all.length);
     });
     this.#rowCounts = Float64Array.from(alive, (group) => this.#rowCounts[group] as number);
     this.#isOut = Uint8Array.from(alive, (group) => this.#isOut[group] as number);
@@ -353,13 +353,15 @@ export class UpdatingAggregate implements Operator {
       removed: swept.length === 0 ? null : removedRows(swept),
       droppedBelow: null,
     };
+    const columns = this.#stateColumns(groups);
+    const keys = columns.slice(0, this.#spec.keys.length);
     return [
       {
         table: 'groups',
         schema: this.#stateSchema(),
         rows: groups.length,
-        columns: this.#stateColumns(groups),
-        hashes: this.#hashesOf(groups),
+        columns,
+        hashes: hashesOfKeys(keys, groups.length),
         changes: kind === 'whole' ? null : changes,
       },
     ];
@@ -428,10 +430,11 @@ export class UpdatingAggregate implements Operator {
         this.#rowCounts[group] = counts.values[row] as number;
         this.#isOut[group] = bitAt(out.bits, row) ? 1 : 0;
         this.#outCount += this.#isOut[group] as number;
-        this.#emitted.forEach((store, at) =>
-          store.set(group, must(emitted[at], 'an emitted column'), row),
-        );
       }
+      const all = allGroups(table.rows);
+      this.#emitted.forEach((store, at) =>
+        store.put(groups, must(emitted[at], 'an emitted column'), all, all.length),
+      );
     }
   }
 

@@ -34,6 +34,8 @@ export interface ColumnStore {
   readonly type: SqlType;
   readonly length: number;
   append(column: Column, row: number): void;
+  /** At least `length` values: those that nobody has set are zeros and empty texts. */
+  reach(length: number): void;
   /** Overwrites value `index`, which must exist. */
   set(index: number, column: Column, row: number): void;
   equals(index: number, column: Column, row: number): boolean;
@@ -91,6 +93,13 @@ class WordStore implements ColumnStore {
     this.#width = width;
   }
 
+  reach(length: number): void {
+    const need = length * this.#width;
+    if (need > this.words.length)
+      this.words = wider(Int32Array, this.words, grown(this.words.length, need));
+    this.length = Math.max(this.length, length);
+  }
+
   append(column: Column, row: number): void {
     const need = (this.length + 1) * this.#width;
     if (need > this.words.length)
@@ -129,10 +138,7 @@ class WordStore implements ColumnStore {
   put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
     let most = this.length;
     for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
-    const need = most * this.#width;
-    if (need > this.words.length)
-      this.words = wider(Int32Array, this.words, grown(this.words.length, need));
-    this.length = most;
+    this.reach(most);
     if (column.validity !== null || !this.presence.isFull) {
       for (let at = 0; at < count; at++)
         this.set(indices[at] as number, column, rows[at] as number);
@@ -245,11 +251,15 @@ class FloatStore implements ColumnStore {
     this.type = type;
   }
 
+  reach(length: number): void {
+    if (length > this.#values.length)
+      this.#values = wider(Float64Array, this.#values, grown(this.#values.length, length));
+    this.length = Math.max(this.length, length);
+  }
+
   append(column: Column, row: number): void {
-    if (this.length === this.#values.length) {
-      this.#values = wider(Float64Array, this.#values, grown(this.length, this.length + 1));
-    }
-    this.set(this.length++, column, row);
+    this.reach(this.length + 1);
+    this.set(this.length - 1, column, row);
   }
 
   set(index: number, column: Column, row: number): void {
@@ -276,9 +286,7 @@ class FloatStore implements ColumnStore {
   put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
     let most = this.length;
     for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
-    if (most > this.#values.length)
-      this.#values = wider(Float64Array, this.#values, grown(this.#values.length, most));
-    this.length = most;
+    this.reach(most);
     for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
   }
 
@@ -317,11 +325,15 @@ class BooleanStore implements ColumnStore {
     this.type = type;
   }
 
+  reach(length: number): void {
+    if (length > this.#values.length)
+      this.#values = wider(Uint8Array, this.#values, grown(this.#values.length, length));
+    this.length = Math.max(this.length, length);
+  }
+
   append(column: Column, row: number): void {
-    if (this.length === this.#values.length) {
-      this.#values = wider(Uint8Array, this.#values, grown(this.length, this.length + 1));
-    }
-    this.set(this.length++, column, row);
+    this.reach(this.length + 1);
+    this.set(this.length - 1, column, row);
   }
 
   set(index: number, column: Column, row: number): void {
@@ -346,9 +358,7 @@ class BooleanStore implements ColumnStore {
   put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
     let most = this.length;
     for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
-    if (most > this.#values.length)
-      this.#values = wider(Uint8Array, this.#values, grown(this.#values.length, most));
-    this.length = most;
+    this.reach(most);
     for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
   }
 
@@ -380,6 +390,11 @@ class StructStore implements ColumnStore {
   constructor(type: StructType) {
     this.type = type;
     this.#children = type.fields.map((field) => makeColumnStore(field.type));
+  }
+
+  reach(length: number): void {
+    this.length = Math.max(this.length, length);
+    for (const child of this.#children) child.reach(length);
   }
 
   append(column: Column, row: number): void {

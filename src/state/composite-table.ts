@@ -8,7 +8,7 @@
 import { assert } from '../base/assert.ts';
 import { mix32 } from '../base/hash.ts';
 import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
-import { gatherWords } from '../batch/index-run.ts';
+import { gatherWords, runStart } from '../batch/index-run.ts';
 import { layoutOf, type DecimalType, type Layout, type SqlType } from '../batch/types.ts';
 import { grown, wider } from './growth.ts';
 import { isCrowded, SLOTS_MIN, type KeyTable } from './key-table.ts';
@@ -45,6 +45,7 @@ export class CompositeTable implements KeyTable {
   #slots = new Int32Array(2 * SLOTS_MIN);
   #keys = new Int32Array(0);
   #words = new Int32Array(0);
+  #hashes = new Int32Array(0);
   #ids = new Int32Array(0);
   count = 0;
 
@@ -76,17 +77,58 @@ export class CompositeTable implements KeyTable {
     this.#parts.forEach((part, index) =>
       this.#encode(part, index, columns[index] as Column, from, to),
     );
+    if (this.#hashes.length < rows) this.#hashes = new Int32Array(rows);
+    hashRowsOf(words, rows, width, this.#hashes);
+    if (width === 4) this.#find4(words, rows, out);
+    else this.#find(words, rows, out);
+  }
+
+  /** Hashes were computed before: the less stands between two lookups, the more of them wait for memory together. */
+  #find(words: Int32Array, rows: number, out: Int32Array): void {
+    const width = this.#width;
+    const hashes = this.#hashes;
     let slots = this.#slots;
     let mask = slots.length - 2;
     let keys = this.#keys;
     for (let row = 0; row < rows; row++) {
       const base = row * width;
-      const hash = hashWords(words, base, width);
+      const hash = hashes[row] as number;
       let slot = (hash << 1) & mask;
       let number = (slots[slot + 1] as number) - 1;
       while (
         number >= 0 &&
         (slots[slot] !== hash || !sameWords(keys, number * width, words, base, width))
+      ) {
+        slot = (slot + 2) & mask;
+        number = (slots[slot + 1] as number) - 1;
+      }
+      if (number < 0) {
+        number = this.#insert(base, hash, slot);
+        slots = this.#slots;
+        mask = slots.length - 2;
+        keys = this.#keys;
+      }
+      out[row] = number;
+    }
+  }
+
+  /** The same for keys of four words, as most are: INT or text with BIGINT or TIMESTAMP. */
+  #find4(words: Int32Array, rows: number, out: Int32Array): void {
+    const hashes = this.#hashes;
+    let slots = this.#slots;
+    let mask = slots.length - 2;
+    let keys = this.#keys;
+    for (let row = 0, base = 0; row < rows; row++, base += 4) {
+      const hash = hashes[row] as number;
+      let slot = (hash << 1) & mask;
+      let number = (slots[slot + 1] as number) - 1;
+      while (
+        number >= 0 &&
+        (slots[slot] !== hash ||
+          keys[number * 4] !== words[base] ||
+          keys[number * 4 + 1] !== words[base + 1] ||
+          keys[number * 4 + 2] !== words[base + 2] ||
+          keys[number * 4 + 3] !== words[base + 3])
       ) {
         slot = (slot + 2) & mask;
         number = (slots[slot + 1] as number) - 1;
@@ -110,13 +152,21 @@ export class CompositeTable implements KeyTable {
       this.#keys[number * width + word] = this.#words[base + word] as number;
     this.#slots[slot] = hash;
     this.#slots[slot + 1] = number + 1;
-    if (isCrowded(this.count, this.#slots.length >> 1)) this.#rehash();
+    if (isCrowded(this.count, this.#slots.length >> 1)) this.#rehash(this.#slots.length);
     return number;
   }
 
-  #rehash(): void {
+  reserve(count: number): void {
+    if (count * this.#width > this.#keys.length)
+      this.#keys = wider(Int32Array, this.#keys, count * this.#width);
+    let slots = this.#slots.length >> 1;
+    while (isCrowded(count, slots)) slots *= 2;
+    if (slots * 2 > this.#slots.length) this.#rehash(slots);
+  }
+
+  #rehash(count: number): void {
     const old = this.#slots;
-    const slots = new Int32Array(old.length * 2);
+    const slots = new Int32Array(count * 2);
     const mask = slots.length - 2;
     for (let from = 0; from < old.length; from += 2) {
       if (old[from + 1] === 0) continue;
@@ -152,7 +202,11 @@ export class CompositeTable implements KeyTable {
 
   keyColumns(numbers: Int32Array): Column[] {
     const width = this.#width;
-    const words = gatherWords(this.#keys, numbers, width);
+    const run = runStart(numbers);
+    const words =
+      run >= 0
+        ? this.#keys.subarray(run * width, (run + numbers.length) * width)
+        : gatherWords(this.#keys, numbers, width);
     return this.#parts.map((part, index) => {
       const validity = presence(
         words,
@@ -175,13 +229,15 @@ export class CompositeTable implements KeyTable {
   }
 }
 
-function hashWords(words: Int32Array, from: number, width: number): number {
-  let hash = 0;
-  for (let word = from; word < from + width; word++) {
-    hash = Math.imul(hash ^ (words[word] as number), FACTOR);
-    hash ^= hash >>> 15;
+function hashRowsOf(words: Int32Array, rows: number, width: number, out: Int32Array): void {
+  for (let row = 0, word = 0; row < rows; row++) {
+    let hash = 0;
+    for (const end = word + width; word < end; word++) {
+      hash = Math.imul(hash ^ (words[word] as number), FACTOR);
+      hash ^= hash >>> 15;
+    }
+    out[row] = mix32(hash) | 0;
   }
-  return mix32(hash) | 0;
 }
 
 function sameWords(
@@ -254,9 +310,16 @@ function decodeFixed(
 ): Column {
   const own = WIDTHS[layoutOf(type)] as number;
   const values = new Int32Array(length * own);
-  for (let row = 0; row < length; row++)
-    for (let word = 0; word < own; word++)
-      values[row * own + word] = words[row * width + at + word] as number;
+  if (own === 2) {
+    for (let row = 0, from = at; row < length; row++, from += width) {
+      values[row * 2] = words[from] as number;
+      values[row * 2 + 1] = words[from + 1] as number;
+    }
+  } else {
+    for (let row = 0; row < length; row++)
+      for (let word = 0; word < own; word++)
+        values[row * own + word] = words[row * width + at + word] as number;
+  }
   const common = { type, length, validity: null };
   const layout = layoutOf(type);
   switch (layout) {

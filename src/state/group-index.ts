@@ -66,6 +66,11 @@ export class GroupIndex {
     this.#table.lookupOrInsert(columns, from, to, out);
   }
 
+  /** Makes room for so many groups at once: for those that are about to be restored. */
+  reserve(count: number): void {
+    this.#table.reserve?.(count);
+  }
+
   /** The keys of the given groups, one column per key; a copy of the buffers when groups are neighbours. */
   keyColumns(groups: Int32Array): Column[] {
     return this.#table.keyColumns(groups);
@@ -73,9 +78,7 @@ export class GroupIndex {
 
   /** The routing hash of each group's key. */
   hashesOf(groups: Int32Array): Uint32Array {
-    const hashes = new Uint32Array(groups.length);
-    routeRows(this.keyColumns(groups), groups.length, hashes);
-    return hashes;
+    return hashesOfKeys(this.keyColumns(groups), groups.length);
   }
 
   /** A new index of the given groups, numbered in their order. */
@@ -91,6 +94,13 @@ export class GroupIndex {
   bytes(): number {
     return this.#table.bytes();
   }
+}
+
+/** The routing hashes of keys. */
+export function hashesOfKeys(keys: readonly Column[], count: number): Uint32Array {
+  const hashes = new Uint32Array(count);
+  routeRows(keys, count, hashes);
+  return hashes;
 }
 
 /** Groups 0..count-1 in order. */

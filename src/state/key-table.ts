@@ -10,6 +10,8 @@ export interface KeyTable {
   readonly count: number;
   /** Sets `out[r - from]` to the number of row r's key for r in [from, to), numbering new keys. */
   lookupOrInsert(columns: readonly Column[], from: number, to: number, out: Int32Array): void;
+  /** Makes room for so many keys at once. */
+  reserve?(count: number): void;
   /** The keys with these numbers, one column per key. */
   keyColumns(numbers: Int32Array): Column[];
   /** Bytes allocated. */

@@ -26,14 +26,18 @@ export class ListStore implements ColumnStore {
     this.#elements = makeElements();
   }
 
-  append(column: Column, row: number): void {
-    if (this.length === this.#starts.length) {
-      const room = grown(this.length, this.length + 1);
+  reach(length: number): void {
+    if (length > this.#starts.length) {
+      const room = grown(this.#starts.length, length);
       this.#starts = wider(Int32Array, this.#starts, room);
       this.#lengths = wider(Int32Array, this.#lengths, room);
     }
-    this.#lengths[this.length] = 0;
-    this.set(this.length++, column, row);
+    this.length = Math.max(this.length, length);
+  }
+
+  append(column: Column, row: number): void {
+    this.reach(this.length + 1);
+    this.set(this.length - 1, column, row);
   }
 
   set(index: number, column: Column, row: number): void {
@@ -97,12 +101,7 @@ export class ListStore implements ColumnStore {
   put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
     let most = this.length;
     for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
-    if (most > this.#starts.length) {
-      const room = grown(this.#starts.length, most);
-      this.#starts = wider(Int32Array, this.#starts, room);
-      this.#lengths = wider(Int32Array, this.#lengths, room);
-    }
-    this.length = most;
+    this.reach(most);
     for (let at = 0; at < count; at++) this.set(indices[at] as number, column, rows[at] as number);
   }
 

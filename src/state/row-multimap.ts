@@ -16,17 +16,25 @@ import { grown, wider } from './growth.ts';
 
 const SLOTS_MIN = 16;
 
+// Words of a row, side by side so that a lookup touches one cache line: its hash, the next and the previous row of the same
+// key (-1: none), and for keys of 64 bits the key itself.
+const HASH = 0;
+const NEXT = 1;
+const PREVIOUS = 2;
+const LOW = 3;
+const HIGH = 4;
+const WORDS = 3;
+const PAIR_WORDS = 5;
+
 export class RowMultimap {
   /** Value r of each store is part of the key of row r. */
   readonly #keys: readonly ColumnStore[];
-  /** A single key of 64 bits that is never NULL: the two words of each row's, kept here for speed; null: another key. */
-  #pairs: Int32Array | null;
+  /** A single key of 64 bits that is never NULL: its words are kept with the row for speed. */
+  readonly #isPair: boolean;
+  readonly #width: number;
   /** Slot → first row + 1; 0 is free. */
   #slots: Int32Array = new Int32Array(SLOTS_MIN);
-  #hashes: Int32Array = new Int32Array(0);
-  /** The next and the previous row of the same key; -1: none. */
-  #next: Int32Array = new Int32Array(0);
-  #previous: Int32Array = new Int32Array(0);
+  #rows: Int32Array = new Int32Array(0);
   #keyCount = 0;
 
   /** @param nullable  whether rows with a NULL in their key are added */
@@ -34,13 +42,14 @@ export class RowMultimap {
     this.#keys = keys;
     const [only] = keys;
     const isPair = keys.length === 1 && only !== undefined && isPairLayout(layoutOf(only.type));
-    this.#pairs = isPair && !nullable ? new Int32Array(0) : null;
+    this.#isPair = isPair && !nullable;
+    this.#width = this.#isPair ? PAIR_WORDS : WORDS;
   }
 
   /** Sets `out[r]` to the first row with the key in row r of the columns, -1 if there is none. */
   find(columns: readonly Column[], rows: number, hashes: Uint32Array, out: Int32Array): void {
-    if (this.#pairs !== null) {
-      this.#findPairs(pairsOf(columns), this.#pairs, rows, hashes, out);
+    if (this.#isPair) {
+      this.#findPairs(pairsOf(columns), rows, hashes, out);
       return;
     }
     for (let row = 0; row < rows; row++) {
@@ -49,21 +58,19 @@ export class RowMultimap {
     }
   }
 
-  #findPairs(
-    words: Int32Array,
-    pairs: Int32Array,
-    rows: number,
-    hashes: Uint32Array,
-    out: Int32Array,
-  ): void {
+  #findPairs(words: Int32Array, rows: number, hashes: Uint32Array, out: Int32Array): void {
     const slots = this.#slots;
+    const kept = this.#rows;
     const mask = slots.length - 1;
     for (let row = 0; row < rows; row++) {
       const low = words[row * 2] as number;
       const high = words[row * 2 + 1] as number;
       let slot = (hashes[row] as number) & mask;
       let first = (slots[slot] as number) - 1;
-      while (first >= 0 && (pairs[first * 2] !== low || pairs[first * 2 + 1] !== high)) {
+      while (
+        first >= 0 &&
+        (kept[first * PAIR_WORDS + LOW] !== low || kept[first * PAIR_WORDS + HIGH] !== high)
+      ) {
         slot = (slot + 1) & mask;
         first = (slots[slot] as number) - 1;
       }
@@ -78,26 +85,32 @@ export class RowMultimap {
 
   /** The slot that holds the key or that is free for it. */
   #slotOf(columns: readonly Column[], row: number, hash: number): number {
-    if (this.#pairs !== null) return this.#slotOfPair(pairsOf(columns), this.#pairs, row, hash);
+    if (this.#isPair) return this.#slotOfPair(pairsOf(columns), row, hash);
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
     for (;;) {
       const first = (this.#slots[slot] as number) - 1;
       if (first < 0) return slot;
-      if (this.#hashes[first] === hash && this.#sameKey(first, columns, row)) return slot;
+      if (this.#rows[first * WORDS + HASH] === hash && this.#sameKey(first, columns, row))
+        return slot;
       slot = (slot + 1) & mask;
     }
   }
 
-  #slotOfPair(words: Int32Array, pairs: Int32Array, row: number, hash: number): number {
+  #slotOfPair(words: Int32Array, row: number, hash: number): number {
     const slots = this.#slots;
+    const kept = this.#rows;
     const mask = slots.length - 1;
     const low = words[row * 2] as number;
     const high = words[row * 2 + 1] as number;
     let slot = hash & mask;
     for (;;) {
       const first = (slots[slot] as number) - 1;
-      if (first < 0 || (pairs[first * 2] === low && pairs[first * 2 + 1] === high)) return slot;
+      if (
+        first < 0 ||
+        (kept[first * PAIR_WORDS + LOW] === low && kept[first * PAIR_WORDS + HIGH] === high)
+      )
+        return slot;
       slot = (slot + 1) & mask;
     }
   }
@@ -111,36 +124,41 @@ export class RowMultimap {
 
   /** The row of the same key after `id`, -1 at the end. */
   next(id: number): number {
-    return this.#next[id] as number;
+    return this.#rows[id * this.#width + NEXT] as number;
   }
 
   /** The first row of the list that holds `id`. */
   firstOf(id: number): number {
     let first = id;
-    while ((this.#previous[first] as number) >= 0) first = this.#previous[first] as number;
-    return first;
+    for (;;) {
+      const previous = this.#rows[first * this.#width + PREVIOUS] as number;
+      if (previous < 0) return first;
+      first = previous;
+    }
   }
 
   hashOf(id: number): number {
-    return (this.#hashes[id] as number) >>> 0;
+    return (this.#rows[id * this.#width + HASH] as number) >>> 0;
   }
 
   /** Adds row `id`, whose key is in the stores already and in row `row` of the columns. */
   insert(id: number, columns: readonly Column[], row: number, hash: number): void {
-    if (id >= this.#hashes.length) this.#makeRoom(id + 1);
+    this.#makeRoom(id + 1);
     const slot = this.#slotOf(columns, row, hash | 0);
-    if (this.#pairs !== null) {
+    const kept = this.#rows;
+    const at = id * this.#width;
+    if (this.#isPair) {
       const words = pairsOf(columns);
-      this.#pairs[id * 2] = words[row * 2] as number;
-      this.#pairs[id * 2 + 1] = words[row * 2 + 1] as number;
+      kept[at + LOW] = words[row * 2] as number;
+      kept[at + HIGH] = words[row * 2 + 1] as number;
     }
     const first = (this.#slots[slot] as number) - 1;
-    this.#hashes[id] = hash;
-    this.#next[id] = first;
-    this.#previous[id] = -1;
+    kept[at + HASH] = hash;
+    kept[at + NEXT] = first;
+    kept[at + PREVIOUS] = -1;
     this.#slots[slot] = id + 1;
     if (first >= 0) {
-      this.#previous[first] = id;
+      kept[first * this.#width + PREVIOUS] = id;
       return;
     }
     this.#keyCount++;
@@ -156,10 +174,9 @@ export class RowMultimap {
   ): void {
     let most = 0;
     for (let at = 0; at < ids.length; at++) most = Math.max(most, ids[at] as number);
-    if (most >= this.#hashes.length) this.#makeRoom(most + 1);
+    this.#makeRoom(most + 1);
     while ((this.#keyCount + ids.length) * 2 > this.#slots.length) this.#rehash();
-    const pairs = this.#pairs;
-    if (pairs === null) {
+    if (!this.#isPair) {
       for (let at = 0; at < ids.length; at++) {
         const row = rows[at] as number;
         this.insert(ids[at] as number, columns, row, hashes[row] as number);
@@ -167,7 +184,8 @@ export class RowMultimap {
       return;
     }
     const words = pairsOf(columns);
-    const [slots, hashOf, next, previous] = [this.#slots, this.#hashes, this.#next, this.#previous];
+    const slots = this.#slots;
+    const kept = this.#rows;
     const mask = slots.length - 1;
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] as number;
@@ -177,27 +195,29 @@ export class RowMultimap {
       const hash = hashes[row] as number;
       let slot = hash & mask;
       let first = (slots[slot] as number) - 1;
-      while (first >= 0 && (pairs[first * 2] !== low || pairs[first * 2 + 1] !== high)) {
+      while (
+        first >= 0 &&
+        (kept[first * PAIR_WORDS + LOW] !== low || kept[first * PAIR_WORDS + HIGH] !== high)
+      ) {
         slot = (slot + 1) & mask;
         first = (slots[slot] as number) - 1;
       }
-      pairs[id * 2] = low;
-      pairs[id * 2 + 1] = high;
-      hashOf[id] = hash;
-      next[id] = first;
-      previous[id] = -1;
+      const place = id * PAIR_WORDS;
+      kept[place + HASH] = hash;
+      kept[place + NEXT] = first;
+      kept[place + PREVIOUS] = -1;
+      kept[place + LOW] = low;
+      kept[place + HIGH] = high;
       slots[slot] = id + 1;
-      if (first >= 0) previous[first] = id;
+      if (first >= 0) kept[first * PAIR_WORDS + PREVIOUS] = id;
       else this.#keyCount++;
     }
   }
 
   #makeRoom(need: number): void {
-    const room = grown(this.#hashes.length, need);
-    this.#hashes = wider(Int32Array, this.#hashes, room);
-    this.#next = wider(Int32Array, this.#next, room);
-    this.#previous = wider(Int32Array, this.#previous, room);
-    if (this.#pairs !== null) this.#pairs = wider(Int32Array, this.#pairs, room * 2);
+    const words = need * this.#width;
+    if (words <= this.#rows.length) return;
+    this.#rows = wider(Int32Array, this.#rows, grown(this.#rows.length, words));
   }
 
   #rehash(): void {
@@ -206,7 +226,7 @@ export class RowMultimap {
     const mask = slots.length - 1;
     for (const entry of before) {
       if (entry === 0) continue;
-      let slot = (this.#hashes[entry - 1] as number) & mask;
+      let slot = (this.#rows[(entry - 1) * this.#width + HASH] as number) & mask;
       while (slots[slot] !== 0) slot = (slot + 1) & mask;
       slots[slot] = entry;
     }
@@ -215,15 +235,17 @@ export class RowMultimap {
 
   /** Takes row `id` out; its key in the stores is not read. */
   remove(id: number): void {
-    const next = this.#next[id] as number;
-    const previous = this.#previous[id] as number;
-    if (next >= 0) this.#previous[next] = previous;
+    const kept = this.#rows;
+    const width = this.#width;
+    const next = kept[id * width + NEXT] as number;
+    const previous = kept[id * width + PREVIOUS] as number;
+    if (next >= 0) kept[next * width + PREVIOUS] = previous;
     if (previous >= 0) {
-      this.#next[previous] = next;
+      kept[previous * width + NEXT] = next;
       return;
     }
     const mask = this.#slots.length - 1;
-    let slot = (this.#hashes[id] as number) & mask;
+    let slot = (kept[id * width + HASH] as number) & mask;
     while (this.#slots[slot] !== id + 1) slot = (slot + 1) & mask;
     if (next >= 0) this.#slots[slot] = next + 1;
     else this.#free(slot);
@@ -238,7 +260,7 @@ export class RowMultimap {
     for (;;) {
       const entry = this.#slots[slot] as number;
       if (entry === 0) break;
-      const home = (this.#hashes[entry - 1] as number) & mask;
+      const home = (this.#rows[(entry - 1) * this.#width + HASH] as number) & mask;
       // The entry may move back only if its home does not lie behind the gap.
       if (((slot - home) & mask) >= ((slot - gap) & mask)) {
         this.#slots[gap] = entry;
@@ -251,8 +273,7 @@ export class RowMultimap {
 
   /** Bytes allocated, those of the keys aside. */
   bytes(): number {
-    const pairs = this.#pairs?.byteLength ?? 0;
-    return this.#slots.byteLength + this.#hashes.byteLength * 3 + pairs;
+    return this.#slots.byteLength + this.#rows.byteLength;
   }
 }
 

@@ -23,14 +23,18 @@ export class TextStore implements ColumnStore {
     this.type = type;
   }
 
-  append(column: Column, row: number): void {
-    if (this.length === this.#starts.length) {
-      const room = grown(this.length, this.length + 1);
+  reach(length: number): void {
+    if (length > this.#starts.length) {
+      const room = grown(this.#starts.length, length);
       this.#starts = wider(Int32Array, this.#starts, room);
       this.#lengths = wider(Int32Array, this.#lengths, room);
     }
-    this.#lengths[this.length] = 0;
-    this.set(this.length++, column, row);
+    this.length = Math.max(this.length, length);
+  }
+
+  append(column: Column, row: number): void {
+    this.reach(this.length + 1);
+    this.set(this.length - 1, column, row);
   }
 
   set(index: number, column: Column, row: number): void {
@@ -91,13 +95,8 @@ export class TextStore implements ColumnStore {
   put(indices: Int32Array, column: Column, rows: Int32Array, count: number): void {
     let most = this.length;
     for (let at = 0; at < count; at++) most = Math.max(most, (indices[at] as number) + 1);
-    if (most > this.#starts.length) {
-      const room = grown(this.#starts.length, most);
-      this.#starts = wider(Int32Array, this.#starts, room);
-      this.#lengths = wider(Int32Array, this.#lengths, room);
-    }
     const isEnd = count > 0 && indices[0] === this.length && most === this.length + count;
-    this.length = most;
+    this.reach(most);
     if (isEnd && column.validity === null && isRun(rows, count) && isRun(indices, count))
       this.#appendRun(textOf(column), indices[0] as number, rows[0] as number, count);
     else this.#putRuns(indices, textOf(column), rows, count);
@@ -173,6 +172,18 @@ export class TextStore implements ColumnStore {
     return size - other;
   }
 
+  /** As `compare`, of a value that is not NULL and bytes `[from, to)`. */
+  compareBytes(index: number, bytes: Uint8Array, from: number, to: number): number {
+    const start = this.#starts[index] as number;
+    const length = this.#lengths[index] as number;
+    const shared = Math.min(length, to - from);
+    for (let at = 0; at < shared; at++) {
+      const difference = (this.#arena[start + at] as number) - (bytes[from + at] as number);
+      if (difference !== 0) return difference;
+    }
+    return length - (to - from);
+  }
+
   gather(indices: Int32Array): Column {
     const offsets = new Int32Array(indices.length + 1);
     let size = 0;
@@ -181,15 +192,19 @@ export class TextStore implements ColumnStore {
       offsets[at + 1] = size;
     }
     const bytes = new Uint8Array(size);
-    for (let at = 0; at < indices.length; at++) {
-      const index = indices[at] as number;
-      copyBytes(
-        this.#arena,
-        this.#starts[index] as number,
-        bytes,
-        offsets[at] as number,
-        this.#lengths[index] as number,
-      );
+    const starts = this.#starts;
+    // Texts that were added one after the other lie so, and are copied together.
+    for (let at = 0; at < indices.length;) {
+      const from = starts[indices[at] as number] as number;
+      const to = offsets[at] as number;
+      let end = at + 1;
+      while (
+        end < indices.length &&
+        (starts[indices[end] as number] as number) - from === (offsets[end] as number) - to
+      )
+        end++;
+      copyBytes(this.#arena, from, bytes, to, (offsets[end] as number) - to);
+      at = end;
     }
     const validity = this.#presence.gather(indices);
     return { tag: 'text', type: this.type, length: indices.length, validity, offsets, bytes };

@@ -3,29 +3,40 @@ import { assert } from '../../base/assert.ts';
 import type { Column, TextColumn } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
+import { allGroups } from '../../state/group-index.ts';
+import { TextStore } from '../../state/text-store.ts';
 import type { Accumulator } from '../accumulator.ts';
-import { TextSink, compareBytes } from '../text-sink.ts';
-import { presentGroups } from './group-arrays.ts';
-
-/** What a kept text costs besides its bytes. */
-const ENTRY_BYTES = 96;
+import { grownBytes, presentGroups } from './group-arrays.ts';
 
 export class TextExtremeAccumulator implements Accumulator {
   readonly stateTypes: readonly SqlType[];
   readonly invertible = false;
   readonly #direction: 1 | -1;
-  /** The best text of each group as bytes of its own; null = empty group. */
-  readonly #best: (Uint8Array | null)[] = [];
-  #textBytes = 0;
+  readonly #type: SqlType;
+  /** The best text of each group. */
+  #best: TextStore;
+  /** 1: the group has one. */
+  #has: Uint8Array = new Uint8Array(0);
 
   constructor(type: SqlType, largest: boolean) {
     this.stateTypes = [type];
+    this.#type = type;
     this.#direction = largest ? 1 : -1;
+    this.#best = new TextStore(type);
   }
 
   resize(count: number): void {
-    while (this.#best.length > count) this.#textBytes -= this.#best.pop()?.length ?? 0;
-    while (this.#best.length < count) this.#best.push(null);
+    if (count < this.#best.length) this.#keepFirst(count);
+    this.#best.reach(count);
+    this.#has = grownBytes(this.#has, count);
+  }
+
+  #keepFirst(count: number): void {
+    const kept = new TextStore(this.#type);
+    const groups = allGroups(count);
+    kept.put(groups, this.#best.gather(groups), groups, count);
+    this.#has.fill(0, count);
+    this.#best = kept;
   }
 
   update(
@@ -35,20 +46,23 @@ export class TextExtremeAccumulator implements Accumulator {
     retract: Uint8Array | null,
   ): void {
     assert(retract === null, 'min and max take nothing back');
-    const { validity, offsets, bytes } = args[0] as TextColumn;
+    const column = args[0] as TextColumn;
+    const { validity, offsets, bytes } = column;
+    const best = this.#best;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
-      const from = offsets[row] as number;
-      const to = offsets[row + 1] as number;
-      const best = this.#best[group] as Uint8Array | null;
-      if (
-        best !== null &&
-        compareBytes(bytes, from, to, best, 0, best.length) * this.#direction <= 0
-      )
-        continue;
-      this.#best[group] = bytes.slice(from, to);
-      this.#textBytes += to - from - (best?.length ?? 0);
+      if (this.#has[group] === 1) {
+        const order = best.compareBytes(
+          group,
+          bytes,
+          offsets[row] as number,
+          offsets[row + 1] as number,
+        );
+        if (order * this.#direction >= 0) continue;
+      }
+      this.#has[group] = 1;
+      best.set(group, column, row);
     }
   }
 
@@ -61,17 +75,11 @@ export class TextExtremeAccumulator implements Accumulator {
   }
 
   results(groups: Int32Array): Column {
-    const sink = new TextSink(groups.length, 16 * groups.length);
-    for (let row = 0; row < groups.length; row++) {
-      const best = this.#best[groups[row] as number] as Uint8Array | null;
-      if (best !== null) sink.append(best, 0, best.length);
-      sink.endRow();
-    }
-    const texts = sink.finish(presentGroups(groups, (group) => this.#best[group] === null));
-    return { ...texts, type: this.stateTypes[0] as SqlType };
+    const validity = presentGroups(groups, (group) => this.#has[group] !== 1);
+    return { ...this.#best.gather(groups), validity };
   }
 
   bytes(): number {
-    return this.#textBytes + this.#best.length * ENTRY_BYTES;
+    return this.#best.bytes() + this.#has.length;
   }
 }

@@ -25,6 +25,13 @@ import {
 import { quoted, range, trimText } from './trimmed.ts';
 
 export function toDecimal(column: Column, casting: Casting, type: DecimalType): DecimalColumn {
+  // More room for the same digits: nothing is computed, and nothing can fail.
+  if (
+    column.tag === 'decimal' &&
+    column.type.scale === type.scale &&
+    column.type.precision <= type.precision
+  )
+    return { ...column, type, validity: casting.outcome.validity };
   const result = makeDecimal(column.length, type);
   if (column.tag === 'text' || column.tag === 'float64') parse(column, casting, type, result.words);
   else rescale(column, casting, type, result.words);
