@@ -9,7 +9,7 @@ import { problems } from './problem.ts';
 const OptionSchema = z
   .object({
     name: z.string(),
-    type: z.enum(['text', 'integer', 'number', 'boolean', 'duration', 'bytes', 'choice']),
+    type: z.enum(['text', 'integer', 'number', 'boolean', 'duration', 'bytes', 'choice', 'names']),
     choices: z.array(z.string()).optional(),
     min: z.number().optional(),
     max: z.number().optional(),
@@ -116,6 +116,7 @@ const JSON_TYPES: Record<OptionDeclaration['type'], string> = {
   duration: 'string',
   bytes: 'string',
   choice: 'string',
+  names: 'string',
 };
 
 function jsonSchemaOf(options: readonly OptionDeclaration[]): Record<string, unknown> {

@@ -8,6 +8,7 @@
 import { must } from '../base/assert.ts';
 import { hashBytes } from '../base/hash.ts';
 import type { Expr } from '../expr/expr.ts';
+import { partitionKeys } from '../plan/bind-partitions.ts';
 import { describeNode, describeSink } from '../plan/describe.ts';
 import type { JoinNode, LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
 import { columnExpr, inputsOf } from '../plan/nodes.ts';
@@ -55,7 +56,7 @@ export function planGraph(plan: LogicalPlan): PhysicalGraph {
       updating: sink.input.updating,
       parallelism: sink.parallel ? null : 1,
     });
-    edges.push(edgeTo(must(ids.get(sink.input), 'input'), id, 0, sink.parallel ? null : []));
+    edges.push(edgeTo(must(ids.get(sink.input), 'input'), id, 0, partitionKeys(sink)));
   }
   const acyclic = cutCycles(operators, edges);
   return { version: 1, operators, edges: acyclic, planHash: hashPlan(operators, acyclic) };

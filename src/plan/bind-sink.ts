@@ -7,6 +7,7 @@ import type { Expr } from '../expr/expr.ts';
 import { JSON_FORMAT } from '../formats/format.ts';
 import type { Insert } from '../sql/ast-statement.ts';
 import { bindSinkFormat, checkSinkFormat } from './bind-format.ts';
+import { bindPartitionOptions } from './bind-partitions.ts';
 import { constantOf } from './bind-default.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
@@ -58,6 +59,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
       defaultValue === null || column.broken ? null : constantOf(defaultValue, column, diagnostics);
     return { name: column.name, type: column.type, notNull: column.notNull, fallback };
   });
+  const options = bindPartitionOptions(table, own, diagnostics);
   checkSinkFormat(table, connector, common, diagnostics);
   const changes = common.get('format') === 'debezium_json';
   if (diagnostics.count > before || table.columns?.some((column) => column.broken) === true)
@@ -66,7 +68,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
     tag: 'sink',
     table: table.name.name,
     connector: connector.name,
-    options: own,
+    options,
     format: bindSinkFormat(common),
     twoPhase: connector.twoPhase,
     parallel: connector.parallel,

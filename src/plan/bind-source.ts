@@ -15,9 +15,32 @@ import type { ConnectorDeclaration } from './declaration.ts';
 import type { OptionValues, ScanNode } from './logical.ts';
 import { makeNewestByKey } from './nodes.ts';
 import { isNullable } from './nullability.ts';
-import { readOptions } from './options.ts';
+import { type CanonicalValue, readOptions } from './options.ts';
 import { type BoundQuery, type QueryColumn, type Scope, UNKNOWN_QUERY, queryOf } from './scope.ts';
 import type { Table, TableColumn } from './table.ts';
+
+/** Reports what is said of how rows are written. */
+function checkReadable(
+  table: Table,
+  common: ReadonlyMap<string, CanonicalValue>,
+  diagnostics: Diagnostics,
+): void {
+  const [partition] = table.partitionedBy;
+  if (partition !== undefined)
+    diagnostics.error(
+      'INVALID_OPTION',
+      `"${table.name.text}" is read, and PARTITIONED BY says how rows are written`,
+      partition.span,
+      { hint: 'leave it out' },
+    );
+  if (common.get('format') === 'parquet')
+    diagnostics.error(
+      'UNSUPPORTED',
+      `"${table.name.text}" is read, and Parquet can only be written`,
+      table.written.get('format')?.value.span ?? table.span,
+      { hint: "read NDJSON: format = 'json'" },
+    );
+}
 
 /** The rows of the table; columns that were refused are marked, and then there is no plan. */
 export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
@@ -31,14 +54,8 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     table.span,
     diagnostics,
   );
+  checkReadable(table, common, diagnostics);
   const plain = bindFormat(common);
-  if (common.get('format') === 'parquet')
-    diagnostics.error(
-      'UNSUPPORTED',
-      `"${table.name.text}" is read, and Parquet can only be written`,
-      table.written.get('format')?.value.span ?? table.span,
-      { hint: "read NDJSON: format = 'json'" },
-    );
   const changes = common.get('format') === 'debezium_json';
   const physical = physicalColumns(table, own, plain.unstructured, changes, diagnostics);
   if (physical === null) return brokenColumns(table.columns ?? []);

@@ -26,6 +26,7 @@ import {
   memoryTarget,
 } from './bind-sink.ts';
 import { bindFunction } from './bind-function.ts';
+import { checkPartitionFields } from './bind-partitions.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
@@ -375,6 +376,7 @@ class ProgramBinder {
     if (table.sink === null) return;
     const input = bindSinkInput(table.sink, query, statement, statement.table.span, diagnostics);
     if (input === null) return;
+    checkPartitionFields(table.sink, table, input.schema, diagnostics);
     if (table.sink.columns === null) {
       // What the first query gives is from now on what the table has.
       const columns = input.schema.map(({ name, type }) => ({

@@ -7,13 +7,13 @@ import type { SinkFormat } from '../formats/format.ts';
 
 export type OptionDeclaration = {
   name: string;
-  type: 'text' | 'integer' | 'number' | 'boolean' | 'duration' | 'bytes' | 'choice';
+  type: 'text' | 'integer' | 'number' | 'boolean' | 'duration' | 'bytes' | 'choice' | 'names';
   choices?: readonly string[];
   /** Smallest and largest value of a number or size; of a text, its bytes. */
   min?: number;
   max?: number;
   required: boolean;
-  /** Canonical value when absent; null: none. Durations in milliseconds. */
+  /** Canonical value when absent; null: none. Names are a JSON array, as text. Durations in milliseconds. */
   fallback: string | number | boolean | null;
   /** One line. */
   doc: string;

@@ -318,6 +318,11 @@ function expectation(declaration: OptionDeclaration): { wanted: string; hint: st
       return { wanted: `a number${boundsText(declaration)}`, hint: declaration.doc };
     case 'boolean':
       return { wanted: 'true or false', hint: declaration.doc };
+    case 'names':
+      return {
+        wanted: 'a list of names',
+        hint: "write ['a', 'b'], or 'a, b'",
+      };
     case 'text':
       return {
         wanted:
@@ -339,6 +344,8 @@ function textOf(value: OptionValue): string | null {
 function canonical(value: OptionValue, declaration: OptionDeclaration): CanonicalValue | null {
   const text = textOf(value);
   switch (declaration.type) {
+    case 'names':
+      return namesOf(value);
     case 'text':
       return value.tag === 'number' ? null : text;
     case 'choice':
@@ -361,6 +368,15 @@ function canonical(value: OptionValue, declaration: OptionDeclaration): Canonica
     case 'duration':
       return durationMs(value);
   }
+}
+
+/** Names as a JSON array; null when some are missing, empty or there twice. */
+function namesOf(value: OptionValue): string | null {
+  const names =
+    value.tag === 'array_option' ? value.elements.map(textOf) : textOf(value)?.split(',');
+  const plain = names?.map((name) => name?.trim() ?? '') ?? [];
+  const good = plain.length > 0 && !plain.includes('') && new Set(plain).size === plain.length;
+  return good ? JSON.stringify(plain) : null;
 }
 
 /** Whole milliseconds, or null when it is no non-negative length of time. */

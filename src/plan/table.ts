@@ -8,6 +8,7 @@ import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import { type SqlType, TEXT } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import type { Expression } from '../sql/ast-expression.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type {
   ColumnDefinition,
@@ -47,6 +48,7 @@ export type Table = {
   /** Null: from the connector, or for a sink from its first INSERT. */
   columns: readonly TableColumn[] | null;
   primaryKey: readonly string[];
+  partitionedBy: readonly Expression[];
   /** Read as a whole before a join with it begins. */
   temporary: boolean;
   watermark: WatermarkConstraint | null;
@@ -72,11 +74,6 @@ export function bindTable(
   connectors: readonly ConnectorDeclaration[],
   diagnostics: Diagnostics,
 ): Table {
-  const [partition] = statement.partitionedBy;
-  if (partition !== undefined)
-    diagnostics.error('UNSUPPORTED', 'PARTITIONED BY is not supported yet', partition.span, {
-      hint: 'leave it out',
-    });
   const written = collectOptions(statement.options, diagnostics);
   const connector = bindConnector(statement, written, connectors, diagnostics);
   if (statement.temporary && connector !== null && connector.bounded === false)
@@ -101,6 +98,7 @@ export function bindTable(
     written,
     columns,
     primaryKey: bindPrimaryKey(statement, columns, diagnostics),
+    partitionedBy: statement.partitionedBy,
     temporary: statement.temporary,
     watermark: watermark ?? null,
     role: bindRole(written.get('type'), connector, diagnostics),

@@ -1,4 +1,4 @@
-/** Output in Parquet is proved like any other: files of their own, and one that grows. */
+/** Output in Parquet is proved like any other: files in folders, and one that grows. */
 import { beforeAll, expect, test, vi } from 'vitest';
 import { must } from '../../src/base/assert.ts';
 import type { MemoryObjectStore } from '../harness/memory-object-store.ts';
@@ -9,7 +9,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const QUERY = `
 CREATE TABLE t (ts TIMESTAMP NOT NULL, k TEXT, v BIGINT, WATERMARK FOR ts AS ts - interval '3 seconds')
   WITH (connector = 'single_file', path = 'in', format = 'json', type = 'source', bad_data = 'drop');
-CREATE TABLE parts WITH (connector = 'r2', path = 'parts', format = 'parquet', type = 'sink');
+CREATE TABLE parts (k TEXT, q BIGINT) PARTITIONED BY (k) WITH (connector = 'r2', path = 'parts', format = 'parquet', type = 'sink');
 CREATE TABLE every WITH (connector = 'single_file', path = 'every.parquet', format = 'parquet', type = 'sink');
 INSERT INTO parts SELECT k, 1000 / v AS q FROM t;
 INSERT INTO every SELECT k, v FROM t;`;

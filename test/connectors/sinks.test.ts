@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { INT64, TEXT, type Schema } from '../../src/batch/types.ts';
-import { batchFromRows, type Row } from '../../src/batch/values.ts';
+import type { Int64Column } from '../../src/batch/column.ts';
+import { INT64, TEXT, TIMESTAMP, type Schema } from '../../src/batch/types.ts';
+import { batchFromRows, columnFromValues, type Row } from '../../src/batch/values.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { makeSink, makeSource } from '../../src/connectors/registry.ts';
 import { stdoutPrefix } from '../../src/connectors/stdout/sink.ts';
 import type { SinkContext, SinkOutput, StageRequest } from '../../src/connectors/connector.ts';
 import { JSON_FORMAT } from '../../src/formats/format.ts';
+import { footerOfFile } from '../../src/formats/parquet/joined-file.ts';
+import { numberOf } from '../../src/formats/parquet/thrift.ts';
+import type { RowProblem } from '../../src/operators/operator.ts';
 import { contextOf } from './source-driver.ts';
 import { NEXMARK_SCHEMA } from '../../src/connectors/nexmark/schema.ts';
 
@@ -42,12 +46,17 @@ class Staged implements SinkOutput {
     this.shown.push(new TextDecoder().decode(rows));
   }
 
-  fail(): void {}
+  readonly problems: RowProblem[] = [];
+
+  fail(problems: readonly RowProblem[]): void {
+    this.problems.push(...problems);
+  }
 }
 
 const textOf = (requests: readonly StageRequest[]): string =>
   requests.map(({ bytes }) => new TextDecoder().decode(bytes)).join('');
 const line = (row: Row): string => `{"k":${JSON.stringify(row['k'])},"n":${row['n']}}\n`;
+const rowsOfFile = (bytes: Uint8Array): number => numberOf(footerOfFile(bytes).fields, 3);
 const rowArbitrary = fc.record({
   k: fc.option(fc.string({ maxLength: 10 })),
   n: fc.bigInt({ min: -99n, max: 99n }),
@@ -102,6 +111,133 @@ for (const [connector, options] of [
     );
   });
 }
+
+/** Where a row belongs, by the words of the documentation. */
+function folderOf({ k, n }: Row, micros: number): string {
+  const text = k === null || k === '' ? '__HIVE_DEFAULT_PARTITION__' : String(k);
+  const escaped = text.replace(/[^A-Za-z0-9_.-]/gu, (char) =>
+    [...new TextEncoder().encode(char)]
+      .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+      .join(''),
+  );
+  const time = new Date(micros / 1000).toISOString();
+  return `${time.slice(0, 10)}/${time.slice(11, 13)}h/k=${escaped}/n=${n}/`;
+}
+
+test('rows lie in the folders of their time and columns, in their order, with a bound on open files', () => {
+  const HALF_HOUR = 1_800_000_000;
+  const start = Date.UTC(2024, 1, 29, 22) * 1000;
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.array(
+          fc.record({
+            k: fc.option(fc.constantFrom('', 'a', 'b/c', 'é=%', "it's", '..')),
+            n: fc.bigInt({ min: -1n, max: 1n }),
+            step: fc.nat(6),
+          }),
+          { maxLength: 30 },
+        ),
+        { maxLength: 6 },
+      ),
+      fc.integer({ min: 1, max: 9 }),
+      (batches, openMax) => {
+        const options = {
+          path: 'o',
+          'partitioning.fields': '["k","n"]',
+          'partitioning.time_pattern': '/%F/%Hh/',
+          'partitioning.open_max': openMax,
+        };
+        const sink = makeSink('r2', context({ options }));
+        const output = new Staged();
+        const wanted = new Map<string, string>();
+        for (const rows of batches) {
+          const batch = batchFromRows(SCHEMA, rows);
+          const times = rows.map(({ step }) => BigInt(start + step * HALF_HOUR));
+          const eventTime = columnFromValues(TIMESTAMP, times) as Int64Column;
+          sink.onBatch({ ...batch, eventTime }, 1, output);
+          for (const row of rows) {
+            const folder = folderOf(row, start + row.step * HALF_HOUR);
+            wanted.set(folder, (wanted.get(folder) ?? '') + line(row));
+          }
+        }
+        const early = output.requests.length;
+        sink.onBarrier(1, output);
+        expect(output.requests.length - early).toBeLessThanOrEqual(openMax);
+        expect(sink.bufferedBytes()).toBe(0);
+        const found = new Map<string, string>();
+        for (const request of output.requests) {
+          const folder = request.key.slice(2, request.key.lastIndexOf('/') + 1);
+          found.set(folder, (found.get(folder) ?? '') + textOf([request]));
+        }
+        expect(new Map([...found].sort())).toEqual(new Map([...wanted].sort()));
+        expect(new Set(output.requests.map(({ key }) => key)).size).toBe(output.requests.length);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test('a row without event time, and one whose folder has no name, are told apart from the others', () => {
+  const options = {
+    path: 'o',
+    'partitioning.fields': '["k"]',
+    'partitioning.time_pattern': '%Y',
+    'partitioning.open_max': 4,
+  };
+  const sink = makeSink('r2', context({ options }));
+  const output = new Staged();
+  const rows = [
+    { k: 'a', n: 1n },
+    { k: 'é'.repeat(160), n: 2n },
+  ];
+  sink.onBatch(batchFromRows(SCHEMA, rows), 1, output);
+  sink.onBarrier(1, output);
+  expect(output.requests.map(({ key }) => key)).toEqual([
+    'o/__HIVE_DEFAULT_PARTITION__/k=a/part-0000001-002-0000-w1.ndjson',
+  ]);
+  expect(output.problems).toMatchObject([
+    { row: 0, code: 'ROW_TOO_LARGE', raw: line(rows[1]!).trim() },
+  ]);
+});
+
+test('many folders together hold a bounded number of bytes', () => {
+  const options = { path: 'o', 'partitioning.fields': '["n"]', 'partitioning.open_max': 1000 };
+  const sink = makeSink('r2', context({ options }));
+  const output = new Staged();
+  const k = 'x'.repeat(100_000);
+  const rows = Array.from({ length: 50 }, (_, n) => ({ k, n: BigInt(n) }));
+  const batch = batchFromRows(SCHEMA, rows);
+  for (let round = 0; round < 12; round++) {
+    sink.onBatch(batch, 1, output);
+    expect(sink.bufferedBytes()).toBeLessThan(34 * 1024 * 1024);
+  }
+  sink.onBarrier(1, output);
+  expect(output.requests.reduce((sum, request) => sum + request.rows, 0)).toBe(600);
+});
+
+test('Parquet files are closed by rows and by bytes, and hold the rows they say', () => {
+  const format = { tag: 'parquet', compression: 'snappy', rowGroupBytes: 1e6 } as const;
+  const options = { path: 'o', file_rows_max: 10 };
+  const sink = makeSink('r2', context({ options, format }));
+  const output = new Staged();
+  for (let at = 0; at < 5; at++)
+    sink.onBatch(
+      batchFromRows(
+        SCHEMA,
+        Array.from({ length: 4 }, () => ({ k: 'a', n: 1n })),
+      ),
+      1,
+      output,
+    );
+  sink.onBatch(batchFromRows(SCHEMA, []), 1, output);
+  sink.onBarrier(1, output);
+  expect(output.requests.map(({ key, rows }) => `${rows} ${key}`)).toEqual([
+    '12 o/part-0000001-002-0000-w1.parquet',
+    '8 o/part-0000001-002-0001-w1.parquet',
+  ]);
+  for (const { bytes, rows } of output.requests) expect(rowsOfFile(bytes)).toBe(rows);
+});
 
 test('names and methods are those the commit expects', () => {
   const keyOf = (connector: string, options: SinkContext['options']): string[] => {

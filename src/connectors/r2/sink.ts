@@ -17,5 +17,6 @@ export function makeR2Sink(context: SinkContext): FileSink {
     folder: prefix === '' ? '' : `${prefix}/`,
     fileBytesMax: integerOption(options, 'file_bytes_max') ?? FILE_BYTES_MAX_DEFAULT,
     fileRowsMax: integerOption(options, 'file_rows_max'),
+    openMax: integerOption(options, 'partitioning.open_max') ?? 1,
   });
 }
