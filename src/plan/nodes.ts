@@ -147,10 +147,13 @@ export const isUpdated = (window: Window): boolean =>
 /** What a window over these rows is a pair of: TIMESTAMPTZ when the event times of all were declared so. */
 export const windowTypeOf = (input: PlanNode): SqlType => (isZoned(input) ? WINDOW_TZ : WINDOW);
 
-function isZoned(node: PlanNode): boolean {
+/** @param seen  nodes that were looked at, each of which may be read many times */
+function isZoned(node: PlanNode, seen = new Set<PlanNode>()): boolean {
+  if (seen.has(node)) return true;
+  seen.add(node);
   if (node.tag !== 'scan') {
     const inputs = inputsOf(node);
-    return inputs.length > 0 && inputs.every(isZoned);
+    return inputs.length > 0 && inputs.every((input) => isZoned(input, seen));
   }
   const time = node.watermark?.eventTime;
   return time?.tag === 'cast' && time.input.type.tag === 'timestamptz';

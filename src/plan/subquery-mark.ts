@@ -2,7 +2,8 @@
  * Whether a row has a partner among those of a subquery: a boolean column that is added to the rows.
  *
  * Where equalities connect the two, the partners are counted by them and the count is joined: one row per key is kept.
- * Any other condition is tested pair by pair: a semi join gives the rows that have a partner, an anti join the others.
+ * Any other condition is tested pair by pair: a semi join gives the rows that have a partner, an anti join the others. So it
+ * is with a time to live: who is a partner then depends on the times of both.
  */
 import type { Span } from '../base/errors.ts';
 import { BOOLEAN } from '../batch/types.ts';
@@ -35,8 +36,9 @@ export function mark(
 ): Expr {
   const partners = new Partners(inner, conditions);
   const { pairs, outside } = partners;
+  const lives = environment.settings.updatingTtlMicros !== null && pairs?.length !== 0;
   const found =
-    pairs === null
+    pairs === null || lives
       ? markByPairs(partners, rows, span, environment)
       : markByCount(partners.node, pairs, rows, span, environment);
   if (found === POISON || outside.length === 0) return found;
@@ -92,6 +94,7 @@ export function attachCounts(
     node,
     of,
     pairs.map(({ own }) => own),
+    environment.settings.updatingTtlMicros,
   );
   const conditions = pairs.map(({ outer, span: at }, index) => ({
     expr: compare('=', outer, columnExpr(counts.schema, index)),

@@ -28,7 +28,12 @@ export class Rows {
 }
 
 /** count(*), and count(of) if that is asked for, behind the keys they are counted by. */
-export function countOf(node: PlanNode, of: Expr | null, keys: readonly Expr[] = []): PlanNode {
+export function countOf(
+  node: PlanNode,
+  of: Expr | null,
+  keys: readonly Expr[] = [],
+  ttlMicros: number | null = null,
+): PlanNode {
   const call = (fn: string, args: readonly Expr[], label: string): AggregateCall => ({
     fn,
     args,
@@ -40,7 +45,12 @@ export function countOf(node: PlanNode, of: Expr | null, keys: readonly Expr[] =
   const aggregates = [call('count-rows', [], 'count(*)')];
   if (of !== null) aggregates.push(call('count', [of], 'count'));
   const fields = aggregates.map(({ label }) => ({ name: label, type: INT64, nullable: false }));
-  return makeUpdatingAggregate(node, { keys, keyNames: keys.map(() => 'key'), aggregates }, fields);
+  return makeUpdatingAggregate(
+    node,
+    { keys, keyNames: keys.map(() => 'key'), aggregates },
+    fields,
+    ttlMicros,
+  );
 }
 
 /** Joins rows that are at most one for each row there is; the place of their first column, null after an error. */

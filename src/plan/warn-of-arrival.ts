@@ -5,6 +5,13 @@ import type { PlanNode } from './logical.ts';
 import { quoteName } from './scope.ts';
 
 export function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): void {
+  warnOf(input, span, diagnostics, new Set());
+}
+
+/** @param seen  nodes that were looked at: one that is read twice is told of once */
+function warnOf(input: PlanNode, span: Span, diagnostics: Diagnostics, seen: Set<PlanNode>): void {
+  if (seen.has(input)) return;
+  seen.add(input);
   switch (input.tag) {
     case 'scan': {
       // Generated rows bring their own.
@@ -32,16 +39,16 @@ export function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnost
       return;
     }
     case 'union':
-      for (const each of input.inputs) warnOfArrival(each, span, diagnostics);
+      for (const each of input.inputs) warnOf(each, span, diagnostics, seen);
       return;
     case 'join':
-      warnOfArrival(input.left, span, diagnostics);
-      return warnOfArrival(input.right, span, diagnostics);
+      warnOf(input.left, span, diagnostics, seen);
+      return warnOf(input.right, span, diagnostics, seen);
     case 'project':
     case 'filter':
     case 'newest-by-key':
     case 'unnest':
-      return warnOfArrival(input.input, span, diagnostics);
+      return warnOf(input.input, span, diagnostics, seen);
     case 'window-aggregate':
     case 'updating-aggregate':
   }
