@@ -11,6 +11,7 @@ import { addOutputRoute } from './output-route.ts';
 import { addPipelineRoutes } from './pipeline-routes.ts';
 import { answerError, notFound, refuseInvalid } from './problem.ts';
 import { addRowsRoutes } from './rows-routes.ts';
+import { addUdfRoutes } from './udf-routes.ts';
 import type { ApiEnv } from './services.ts';
 
 export type Api = OpenAPIHono<ApiEnv>;
@@ -28,6 +29,7 @@ const DESCRIPTION = {
     { name: 'pipelines', description: 'SQL that runs continuously.' },
     { name: 'jobs', description: 'How a pipeline runs.' },
     { name: 'rows', description: 'Rows in by HTTP.' },
+    { name: 'udfs', description: "Functions of the user's own." },
     { name: 'meta', description: 'About this server.' },
     { name: 'local', description: "Only on one's own machine." },
   ],
@@ -60,6 +62,7 @@ export function createApi(): Api {
   addJobRoutes(api);
   addOutputRoute(api);
   addRowsRoutes(api, ingest);
+  addUdfRoutes(api);
   addLocalRoutes(api);
   api.doc31('/api/v1/openapi.json', DESCRIPTION);
   api.doc31('/api/v1/api-docs/openapi.json', DESCRIPTION);

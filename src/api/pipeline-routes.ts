@@ -11,9 +11,7 @@ import {
   updateDesired,
 } from '../catalog/pipelines.ts';
 import type { PipelineAndJob } from '../catalog/schema.ts';
-import { DECLARATIONS } from '../connectors/declarations.ts';
 import { viewGraph } from '../graph/graph-view.ts';
-import { planSql } from '../graph/plan-sql.ts';
 import type { Api } from './app.ts';
 import { changesOf } from './desired-changes.ts';
 import type { Ingest } from './ingest.ts';
@@ -31,6 +29,7 @@ import {
   ValidateQuerySchema,
   ValidationSchema,
 } from './pipeline-shapes.ts';
+import { planQuery } from './planning.ts';
 import { problems, refusal } from './problem.ts';
 import type { ApiServices } from './services.ts';
 import { graphOf, pipelineView, settingsOf } from './views.ts';
@@ -138,9 +137,9 @@ const validate = createRoute({
 });
 
 export function addPipelineRoutes(api: Api, ingest: Ingest): void {
-  api.openapi(validate, (c) => {
-    const { query, parallelism, default_sink: defaultSink } = c.req.valid('json');
-    const { graph, errors, warnings, logical, physical } = planSql(query, DECLARATIONS, {
+  api.openapi(validate, async (c) => {
+    const { query, udfs, parallelism, default_sink: defaultSink } = c.req.valid('json');
+    const { graph, errors, warnings, logical, physical } = await planQuery(c.env, query, udfs, {
       defaultSink,
       parallelism,
       explain: true,
@@ -219,7 +218,7 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     checkpoint_interval_micros: interval,
     default_sink: defaultSink,
   } = post;
-  const { graph, errors } = planSql(query, DECLARATIONS, { defaultSink });
+  const { graph, errors } = await planQuery(services, query, post.udfs, { defaultSink });
   const [first] = errors;
   if (first !== undefined) throw refusal(first, errors);
   if (graph === null)
@@ -239,6 +238,7 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     planHash: graph.planHash,
     settings,
     tags: post.tags,
+    udfs: (post.udfs ?? []).map(({ definition }) => ({ definition })),
     nowMs: services.nowMs(),
   });
   if (created === 'exists') throw alreadyThere(id);

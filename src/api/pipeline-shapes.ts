@@ -51,9 +51,19 @@ export const SettingsSchema = strictShape({
   )
   .openapi('PipelineSettings');
 
+/** Functions for this query alone; each definition is a CREATE FUNCTION. */
+export const UdfsSchema = z
+  .array(
+    strictShape({
+      definition: z.string(),
+      language: z.enum(['javascript', 'typescript']).nullish(),
+    }),
+  )
+  .max(100)
+  .nullish();
+
 /** Fields of Arroyo that are taken and have no effect here; the answer says so when they hold something. */
 const unused = {
-  udfs: z.array(z.unknown()).nullish(),
   state_url: z.string().nullish(),
   env_vars: z.record(z.string(), z.unknown()).nullish(),
   scheduler_config: z.unknown().optional(),
@@ -87,6 +97,7 @@ export const PipelinePostSchema = strictShape({
     .openapi({ description: 'Where a bare SELECT writes.' }),
   batch_rows: batchRows.optional().openapi({ description: 'The same as settings.batch_rows.' }),
   settings: SettingsSchema.default({}),
+  udfs: UdfsSchema,
   ...unused,
 }).openapi('PipelinePost');
 
@@ -115,7 +126,7 @@ export const PipelineRestartSchema = strictShape({
 }).openapi('PipelineRestart');
 
 export const ValidateQuerySchema = strictShape({
-  udfs: unused.udfs,
+  udfs: UdfsSchema,
   query: z.string(),
   parallelism: parallelism.default(1),
   default_sink: z.enum(['preview', 'stdout']).default('preview'),
@@ -192,7 +203,7 @@ export const PipelineSchema = z
     id: z.string().openapi({ example: 'pl_5bY2kd81Qz' }),
     name: z.string(),
     query: z.string(),
-    udfs: z.array(z.unknown()),
+    udfs: z.array(z.object({ definition: z.string() })),
     parallelism: z.int(),
     checkpoint_interval_micros: z.int(),
     stop: z.enum(STOP_MODES).openapi({ description: 'none: it is wanted to run.' }),

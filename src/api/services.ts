@@ -2,6 +2,8 @@
  * What the routes need from the rest of the system. The composition root (`worker.ts`) provides it, so
  * that routes name neither bindings nor clocks.
  */
+import type { ErrorReport } from '../base/errors.ts';
+import type { UserFunction } from '../expr/user-function.ts';
 import type { getPipeline } from '../catalog/pipelines.ts';
 import type { AppendOutcome, AppendRequest, RejectedRecord } from '../connectors/http/log-store.ts';
 import type { ReadOutcome } from '../lineage/read.ts';
@@ -42,6 +44,8 @@ export type ApiServices = {
   tail(target: TailTarget, after: number, waitMs: number): Promise<TailPage>;
   log(pipelineId: string, table: string, partition: number): LogAccess;
   lineage(pipelineId: string, jobId: string): Promise<ReadOutcome>;
+  /** What is wrong with a function whose code does not load; null: it does. */
+  checkFunction(fn: UserFunction): Promise<ErrorReport | null>;
   /** Deletes, after the response, what the generations up to `generation` of a deleted pipeline left behind: checkpoints, staged output, leaders. */
   forgetLater(pipelineId: string, jobId: string, generation: number): void;
   /** Only on one's own machine: null elsewhere. */

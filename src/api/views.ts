@@ -33,7 +33,7 @@ export function pipelineView({ pipeline, job }: PipelineAndJob): PipelineView {
     id: pipeline.id,
     name: pipeline.name,
     query: pipeline.query,
-    udfs: [],
+    udfs: pipeline.udfs,
     parallelism: pipeline.parallelism,
     checkpoint_interval_micros: pipeline.checkpointIntervalMs * 1000,
     stop: pipeline.desiredState === 'running' ? 'none' : (pipeline.stopMode ?? 'checkpoint'),

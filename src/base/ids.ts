@@ -6,7 +6,10 @@ export type JobId = string;
 const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
 /** `prefix_` and ten letters or digits, from ten or more random bytes that the caller drew. */
-export function makeId(prefix: 'pl' | 'job' | 'jlm', randomBytes: Uint8Array): string {
+export function makeId(
+  prefix: 'pl' | 'job' | 'jlm' | 'udf' | 'udf',
+  randomBytes: Uint8Array,
+): string {
   let id = `${prefix}_`;
   for (let index = 0; index < 10; index++)
     id += ALPHABET[(randomBytes[index] ?? 0) % ALPHABET.length];

@@ -22,6 +22,7 @@ export type NewPipeline = {
   planHash: string;
   settings: Record<string, number>;
   tags: Record<string, string>;
+  udfs?: readonly { definition: string }[];
   nowMs: number;
 };
 
@@ -68,6 +69,7 @@ export async function createPipeline(
       plan_hash: pipeline.planHash,
       settings: JSON.stringify(pipeline.settings),
       tags: JSON.stringify(pipeline.tags),
+      udfs: JSON.stringify(pipeline.udfs ?? []),
       desired_state: 'running',
       stop_mode: null,
       stop_nonce: null,

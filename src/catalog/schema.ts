@@ -36,6 +36,7 @@ export type PipelineTable = {
   plan_hash: string;
   settings: string;
   tags: string;
+  udfs: Generated<string>;
   desired_state: DesiredState;
   stop_mode: StopMode | null;
   stop_nonce: string | null;
@@ -77,7 +78,23 @@ export type JobErrorTable = {
   report: string;
 };
 
-export type Database = { pipelines: PipelineTable; jobs: JobTable; job_errors: JobErrorTable };
+export type FunctionTable = {
+  id: string;
+  prefix: string;
+  name: string;
+  language: string;
+  definition: string;
+  description: string | null;
+  created_ms: number;
+  updated_ms: number;
+};
+
+export type Database = {
+  pipelines: PipelineTable;
+  jobs: JobTable;
+  job_errors: JobErrorTable;
+  udfs: FunctionTable;
+};
 
 /** What is wanted. `graph` is the JSON text that was stored; `settings` and `tags` are decoded. */
 export type Pipeline = {
@@ -90,6 +107,8 @@ export type Pipeline = {
   planHash: string;
   settings: Record<string, number>;
   tags: Record<string, string>;
+  /** Functions that were sent with it. */
+  udfs: { definition: string }[];
   desiredState: DesiredState;
   stopMode: StopMode | null;
   stopNonce: string | null;
@@ -137,6 +156,7 @@ export function pipelineOf(row: Selectable<PipelineTable>): Pipeline {
     planHash: row.plan_hash,
     settings: JSON.parse(row.settings) as Record<string, number>,
     tags: JSON.parse(row.tags) as Record<string, string>,
+    udfs: JSON.parse(row.udfs) as { definition: string }[],
     desiredState: row.desired_state,
     stopMode: row.stop_mode,
     stopNonce: row.stop_nonce,

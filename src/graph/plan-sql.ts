@@ -1,5 +1,7 @@
 /** SQL text → graph in one call, for the API, the command line and tests. Never throws on what a user can write. */
-import type { ErrorReport } from '../base/errors.ts';
+import { EngineError, type ErrorReport } from '../base/errors.ts';
+import type { UserFunction } from '../expr/user-function.ts';
+import { declareFunction } from '../plan/bind-function.ts';
 import { bindProgram } from '../plan/binder.ts';
 import type { ConnectorDeclaration } from '../plan/declaration.ts';
 import { explainLogical } from '../plan/explain.ts';
@@ -14,6 +16,8 @@ export type PlanSqlOptions = {
   defaultSink: 'preview' | 'stdout';
   /** For the text of the physical plan only; the graph does not depend on it. Default 1. */
   parallelism?: number;
+  /** Texts of CREATE FUNCTION from outside the program, which may call them; a later one takes the place of an earlier of its name. */
+  functions?: readonly string[];
   /** EXPLAIN is answered instead of being refused. */
   explain?: boolean;
 };
@@ -42,6 +46,7 @@ export function planSql(
   options: PlanSqlOptions,
 ): SqlPlan {
   const parsed = parseProgram(text);
+  const outside = (options.functions ?? []).map(planFunction);
   const bound = bindProgram(
     parsed.program,
     { connectors },
@@ -49,9 +54,12 @@ export function planSql(
       defaultSink: options.defaultSink,
       partial: parsed.errors.length > 0,
       explain: options.explain ?? false,
+      functions: outside.flatMap(({ fn }) => (fn === null ? [] : [fn])),
     },
   );
-  const errors = [...parsed.errors, ...bound.errors].sort(byPlace);
+  // Places in other texts would be looked for in this one.
+  const wrong = outside.flatMap((each) => each.errors.map(({ span: _, ...report }) => report));
+  const errors = [...wrong, ...parsed.errors, ...bound.errors].sort(byPlace);
   const { warnings } = bound;
   const explained = bound.explained !== null;
   if (errors.length > 0 || bound.plan === null)
@@ -78,6 +86,20 @@ export function planSql(
     sinks: graph.operators.flatMap(asSink),
     explained,
   };
+}
+
+/** A text that declares one function, and nothing else. */
+export function planFunction(text: string): {
+  fn: UserFunction | null;
+  errors: ErrorReport[];
+} {
+  const { program, errors } = parseProgram(text);
+  if (errors.length > 0) return { fn: null, errors };
+  const [statement, other] = program.statements;
+  if (statement?.tag === 'create_function' && other === undefined)
+    return declareFunction(statement);
+  const message = 'a definition is one CREATE FUNCTION statement, and nothing else';
+  return { fn: null, errors: [new EngineError('INVALID_REQUEST', message).report] };
 }
 
 const asSource = ({ id, spec }: GraphOperator): PlannedSource[] =>

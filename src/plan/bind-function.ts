@@ -1,5 +1,5 @@
 /** CREATE FUNCTION → what is known of the function; its code is not read here. */
-import type { ErrorCode, Span } from '../base/errors.ts';
+import type { ErrorCode, ErrorReport, Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
 import type { Field, SqlType } from '../batch/types.ts';
 import { isAggregateName } from '../expr/aggregate-registry.ts';
@@ -7,7 +7,7 @@ import { isFunctionName } from '../expr/registry.ts';
 import type { NetworkGrant, UserFunction } from '../expr/user-function.ts';
 import type { CreateFunction, FunctionParameter, TableOption } from '../sql/ast-statement.ts';
 import { bindType } from './bind-type.ts';
-import { type Diagnostics, withSuggestion } from './diagnostics.ts';
+import { Diagnostics, withSuggestion } from './diagnostics.ts';
 import { functionsOf } from './declared-functions.ts';
 import { parseInterval } from './interval.ts';
 import { isOverFunction } from './over-functions.ts';
@@ -19,6 +19,17 @@ const CONCURRENCY_DEFAULT = 64;
 const CONCURRENCY_MAX = 1_024;
 const BODY_BYTES_MAX = 128 * 1024;
 
+/** A function by itself. */
+export function declareFunction(statement: CreateFunction): {
+  fn: UserFunction | null;
+  errors: ErrorReport[];
+} {
+  const diagnostics = new Diagnostics();
+  bindFunction(statement, diagnostics);
+  const declared = functionsOf(diagnostics).get(statement.name.name);
+  return { fn: declared?.fn ?? null, errors: diagnostics.errors };
+}
+
 /** Declares the function; nothing after an error. */
 export function bindFunction(statement: CreateFunction, diagnostics: Diagnostics): void {
   const { name } = statement;
@@ -28,7 +39,7 @@ export function bindFunction(statement: CreateFunction, diagnostics: Diagnostics
     return diagnostics.error('DUPLICATE_NAME', `${name.text}() is a built-in function`, name.span, {
       hint: 'give your function another name',
     });
-  if (functions.has(name.name))
+  if (functions.get(name.name)?.outside === false)
     return diagnostics.error('DUPLICATE_NAME', `${name.text}() already exists`, name.span, {
       hint: 'a function has one definition; there are no overloads',
     });
@@ -65,7 +76,7 @@ export function bindFunction(statement: CreateFunction, diagnostics: Diagnostics
     network,
   };
   options.refuseOthers();
-  if (diagnostics.count === before) functions.set(fn.name, { fn, called: null });
+  if (diagnostics.count === before) functions.set(fn.name, { fn, called: null, outside: false });
 }
 
 function refuse(

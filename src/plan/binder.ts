@@ -25,6 +25,8 @@ import {
   finishSink,
   memoryTarget,
 } from './bind-sink.ts';
+import type { UserFunction } from '../expr/user-function.ts';
+import { functionsOf } from './declared-functions.ts';
 import { bindFunction } from './bind-function.ts';
 import { checkPartitionFields } from './bind-partitions.ts';
 import { bindTtl } from './bind-set.ts';
@@ -44,6 +46,8 @@ export type BindOptions = {
   defaultSink: 'preview' | 'stdout';
   /** Part of the text could not be parsed: an unknown table is then no finding of its own. */
   partial?: boolean;
+  /** Functions from outside the program. */
+  functions?: readonly UserFunction[];
   /** EXPLAIN is answered with the plan instead of being refused. */
   explain?: boolean;
 };
@@ -90,6 +94,8 @@ class ProgramBinder {
   constructor(catalog: Catalog, options: BindOptions) {
     this.#catalog = catalog;
     this.#options = options;
+    for (const fn of options.functions ?? [])
+      functionsOf(this.#diagnostics).set(fn.name, { fn, called: null, outside: true });
     this.#environment = {
       diagnostics: this.#diagnostics,
       commonTables: new Map(),

@@ -7,6 +7,8 @@ export type DeclaredFunction = {
   fn: UserFunction;
   /** Where it is first called; null: nowhere. */
   called: Span | null;
+  /** The program did not declare it, and may do so. */
+  outside: boolean;
 };
 
 const DECLARED = new WeakMap<Diagnostics, Map<string, DeclaredFunction>>();

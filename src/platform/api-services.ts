@@ -8,6 +8,7 @@ import { readLineage } from '../lineage/read.ts';
 import { catalogDatabase } from './catalog-database.ts';
 import { reconcileNow } from './controller-ports.ts';
 import { answeredWithin } from './deadline.ts';
+import { functionCaller } from './functions/functions.ts';
 import { type Env, hosts, isLocal, leaders, logs } from './env.ts';
 import { driveLineage } from './r2-store.ts';
 import { withRetry } from './retry.ts';
@@ -52,6 +53,7 @@ export function apiServices(env: Env, later: Later): ApiServices {
     log: (pipelineId, table, partition) => logAccess(env, logName(pipelineId, table, partition)),
     lineage: (pipelineId, jobId) =>
       driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
+    checkFunction: (fn) => functionCaller(env, later).check(fn),
     forgetLater: (pipelineId, jobId, generation) => {
       later.waitUntil(forget(env, pipelineId, jobId, generation));
     },

@@ -44,15 +44,11 @@ describe('a field that no request has', () => {
 
   test('of Arroyo is taken, and the answer says that it has no effect', async () => {
     const pipeline = await world.create(EVENTS, {
-      udfs: [{ definition: 'fn f() {}', language: 'rust' }],
       env_vars: {},
       state_url: null,
       scheduler_config: { a: 1 },
     });
-    expect(pipeline.warnings).toEqual([
-      'udfs has no effect here',
-      'scheduler_config has no effect here',
-    ]);
+    expect(pipeline.warnings).toEqual(['scheduler_config has no effect here']);
     expect(await world.create(EVENTS, { udfs: [] })).not.toHaveProperty('warnings');
   });
 });

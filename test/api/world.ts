@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { createApi } from '../../src/api/app.ts';
 import type { ApiServices, CrashTarget, TailPage, TailTarget } from '../../src/api/services.ts';
+import { EngineError } from '../../src/base/errors.ts';
 import { recordObservation, type JobPatch } from '../../src/catalog/jobs.ts';
 import { getPipeline } from '../../src/catalog/pipelines.ts';
 import { LogStore, type SqlRow } from '../../src/connectors/http/log-store.ts';
@@ -71,6 +72,10 @@ export class World {
       };
     },
     lineage: async () => this.lineage,
+    checkFunction: async ({ name, body }) =>
+      body.includes('syntax error')
+        ? new EngineError('INVALID_FUNCTION', `${name}() can not be loaded: syntax error`).report
+        : null,
     forgetLater: (pipelineId, _jobId, generation) => {
       this.forgotten.push(`${pipelineId} up to ${generation}`);
     },

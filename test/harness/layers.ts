@@ -142,6 +142,7 @@ export const LAYERS: readonly Layer[] = [
       'protocol',
       'lineage',
       'audit',
+      'expr',
     ],
     packages: ['hono', '@hono/zod-openapi', 'zod'],
     purpose: 'HTTP routes, OpenAPI, problem documents',

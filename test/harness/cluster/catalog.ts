@@ -31,6 +31,7 @@ export class MemoryCatalog {
       query: '',
       planHash: 'plan',
       tags: {},
+      udfs: [],
       desiredState: 'running',
       stopMode: null,
       stopNonce: null,
