@@ -58,7 +58,7 @@ export function planSql(
     },
   );
   // Places in other texts would be looked for in this one.
-  const wrong = outside.flatMap((each) => each.errors.map(({ span: _, ...report }) => report));
+  const wrong = outside.flatMap((each) => each.errors.map(withoutPlace));
   const errors = [...wrong, ...parsed.errors, ...bound.errors].sort(byPlace);
   const { warnings } = bound;
   const explained = bound.explained !== null;
@@ -86,6 +86,15 @@ export function planSql(
     sinks: graph.operators.flatMap(asSink),
     explained,
   };
+}
+
+function withoutPlace(report: ErrorReport): ErrorReport {
+  const { code, message, detail, hint, suggestion } = report;
+  return new EngineError(code, message, {
+    ...(detail === undefined ? {} : { detail }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(suggestion === undefined ? {} : { suggestion }),
+  }).report;
 }
 
 /** A text that declares one function, and nothing else. */
