@@ -1,6 +1,15 @@
 /** A table that is read → a scan: decoded columns, generated columns, watermark. */
 import { nearest } from '../base/nearest.ts';
-import { type Field, type Schema, TEXT, TIMESTAMP, sameType, typeName } from '../batch/types.ts';
+import {
+  type Field,
+  type Schema,
+  type SqlType,
+  TEXT,
+  TIMESTAMP,
+  isIntegerTag,
+  sameType,
+  typeName,
+} from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import { type DecodeColumn, ENVELOPE_TIMES } from '../formats/format.ts';
 import type { Expression, StringLiteral } from '../sql/ast-expression.ts';
@@ -284,7 +293,7 @@ function fixedColumns(
           'its columns are known; leave the list out',
         ),
       );
-    } else if (!sameType(field.type, column.type) && !column.broken) {
+    } else if (!column.broken && !fits(field.type, column.type)) {
       diagnostics.error(
         'TYPE_ERROR',
         `column "${name.text}" of the connector "${table.connector?.name}" is ${typeName(field.type)}`,
@@ -299,6 +308,14 @@ function fixedColumns(
       default: null,
     };
   });
+}
+
+/** A number that a connector makes may be declared as one of another type; it is cast. */
+function fits(own: SqlType, declared: SqlType): boolean {
+  const isWhole = ({ tag }: SqlType): boolean => isIntegerTag(tag);
+  return (
+    sameType(own, declared) || (isWhole(own) && (isWhole(declared) || declared.tag === 'decimal'))
+  );
 }
 
 function defaultOf(column: TableColumn, diagnostics: Diagnostics): DecodeColumn['default'] {
@@ -334,7 +351,8 @@ function outputColumns(
       continue;
     }
     const index = physical.findIndex((field) => field.name === column.name);
-    outputs.push(physicalOutput(physical[index] as DecodeColumn, index, column.broken));
+    const output = physicalOutput(physical[index] as DecodeColumn, index, column.broken);
+    outputs.push(column.broken ? output : castOutput(output, column.type));
   }
   return outputs;
 }
@@ -342,6 +360,13 @@ function outputColumns(
 function physicalOutput(column: DecodeColumn, index: number, broken: boolean): Output {
   const { name, type, nullable } = column;
   return { field: { name, type, nullable }, expr: { tag: 'column', index, type }, broken };
+}
+
+function castOutput(output: Output, type: SqlType): Output {
+  const { field, expr } = output;
+  if (sameType(field.type, type)) return output;
+  const cast = castTo(expr, type, false);
+  return cast.tag === 'expr' ? { ...output, field: { ...field, type }, expr: cast.expr } : output;
 }
 
 function generatedOutput(

@@ -131,7 +131,7 @@ class ProgramBinder {
             `unknown setting "${statement.key}"`,
             statement.keySpan,
             {
-              hint: 'there are no settings in SQL yet; parallelism and checkpoint interval belong to the pipeline',
+              hint: 'the only setting of SQL is updating_ttl; parallelism and checkpoint interval belong to the pipeline',
             },
           );
         return;
@@ -377,6 +377,15 @@ class ProgramBinder {
     const { table } = named;
     if (table.memory) return this.#fillMemory(table, statement, query);
     this.#hasQuery = true;
+    if (table.temporary) {
+      diagnostics.error(
+        'INVALID_SINK',
+        `"${table.name.text}" is a TEMPORARY table and can not be written`,
+        statement.table.span,
+        { hint: 'rows are looked up in it; leave TEMPORARY out to write to it' },
+      );
+      return;
+    }
     if (!this.#claim(table, 'sink', statement.table.span)) return;
     if (table.sink === null) table.sink = bindSinkTarget(table, diagnostics);
     if (table.sink === null) return;

@@ -27,6 +27,7 @@ import {
   collectOptions,
   readValue,
 } from './options.ts';
+import { modernOptions } from './older-options.ts';
 import type { BoundQuery } from './scope.ts';
 
 export type TableColumn = {
@@ -74,7 +75,11 @@ export function bindTable(
   connectors: readonly ConnectorDeclaration[],
   diagnostics: Diagnostics,
 ): Table {
-  const written = collectOptions(statement.options, diagnostics);
+  const written = modernOptions(
+    statement,
+    collectOptions(statement.options, diagnostics),
+    diagnostics,
+  );
   const connector = bindConnector(statement, written, connectors, diagnostics);
   if (statement.temporary && connector !== null && connector.bounded === false)
     diagnostics.error(

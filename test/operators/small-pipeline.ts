@@ -11,7 +11,9 @@ import { RowErrors } from '../../src/expr/row-errors.ts';
 import { decodeStateTable, encodeStateTable } from '../../src/state/table-file.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { typeName } from '../../src/batch/types.ts';
-import { rowsOf, type Row } from '../../src/batch/values.ts';
+import { batchFromRows, rowsOf, type Row } from '../../src/batch/values.ts';
+import { JSON_FORMAT } from '../../src/formats/format.ts';
+import { JsonEncoder } from '../../src/formats/json-encoder.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import type { ReadRequest } from '../../src/connectors/connector.ts';
 import { makeSource } from '../../src/connectors/registry.ts';
@@ -42,6 +44,12 @@ class Collector implements NodeBody {
       if (!retract) this.rows.push(row);
       else this.rows.splice(must(this.#find(row), 'a row that is there'), 1);
     });
+  }
+
+  lines(): string[] {
+    const encoder = new JsonEncoder(this.#operator.schema, JSON_FORMAT);
+    const bytes = encoder.encode(batchFromRows(this.#operator.schema, this.rows));
+    return new TextDecoder().decode(bytes).split('\n').slice(0, -1);
   }
 
   #find(row: Row): number | undefined {
@@ -304,6 +312,13 @@ export class SmallPipeline {
     return this.#collectors()
       .flatMap(({ rows }) => rows)
       .map(shown)
+      .sort();
+  }
+
+  /** The rows of every sink as it writes them, in an order of their own. */
+  lines(): string[] {
+    return this.#collectors()
+      .flatMap((collector) => collector.lines())
       .sort();
   }
 
