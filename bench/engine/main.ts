@@ -20,6 +20,18 @@ WITH (connector = 'single_file', path = 'unread.ndjson', format = 'json', type =
 CREATE TABLE nothing WITH (connector = 'blackhole', type = 'sink');
 INSERT INTO nothing `;
 
+/** Twelve counts, four of rows and eight of different values, as Nexmark's q15 and q16 have. */
+const COUNTS = ['*', 'DISTINCT bidder', 'DISTINCT auction']
+  .flatMap((what) =>
+    [
+      '',
+      ' FILTER (WHERE price < 10000)',
+      ' FILTER (WHERE price >= 10000 AND price < 1000000)',
+      ' FILTER (WHERE price >= 1000000)',
+    ].map((range) => `count(${what})${range}`),
+  )
+  .join(', ');
+
 /** What each job runs, and how many auctions its bids are spread over (null: as in Nexmark, a moving range). */
 const JOBS: Record<string, { sql: string; keys: number | null }> = {
   tumble: {
@@ -60,6 +72,18 @@ const JOBS: Record<string, { sql: string; keys: number | null }> = {
   },
   'updating aggregate': {
     sql: 'SELECT auction, count(*) AS n, avg(price) AS mean FROM bid GROUP BY auction',
+    keys: null,
+  },
+  'mean of DOUBLE': {
+    sql: 'SELECT auction, count(*) AS n, avg(rate) AS mean FROM bid GROUP BY auction',
+    keys: null,
+  },
+  q15: {
+    sql: `SELECT date_trunc('day', datetime) AS day, ${COUNTS} FROM bid GROUP BY date_trunc('day', datetime)`,
+    keys: null,
+  },
+  q16: {
+    sql: `SELECT channel, date_trunc('day', datetime) AS day, ${COUNTS} FROM bid GROUP BY channel, date_trunc('day', datetime)`,
     keys: null,
   },
   'q1 with DECIMAL': {
