@@ -33,8 +33,32 @@ export interface Accumulator {
   subtract?(groups: Int32Array, rows: number, states: readonly Column[]): void;
   /** States of the given groups, one row each, in order. */
   stateColumns(groups: Int32Array): Column[];
+  /** State in a table of its own beside the groups; `stateColumns` has it too. Left out: there is none. */
+  readonly entries?: EntryTable;
   /** Results of the given groups, one row each; a result that does not fit its type fails that row. */
   results(groups: Int32Array, errors: RowErrors): Column;
   /** Bytes held, roughly. */
   bytes(): number;
 }
+
+/** Entries of state, named by group and value: what a group has many of, and of which a snapshot tells those that changed. */
+export interface EntryTable {
+  /** With the group these name an entry. */
+  readonly valueTypes: readonly SqlType[];
+  readonly countTypes: readonly SqlType[];
+  /** Entries that changed since the last call, all of them with `all`; from now on none has. */
+  takeEntries(all: boolean): EntryChanges;
+  /** Folds in entries as `takeEntries` gave them, row r of group `groups[r]`. */
+  mergeEntries(groups: Int32Array, rows: number, columns: readonly Column[]): void;
+}
+
+export type EntryChanges = {
+  /** These are all entries there are. */
+  whole: boolean;
+  /** Of each entry: its group, its values and counts. */
+  groups: Int32Array;
+  columns: readonly Column[];
+  /** Entries that are gone, by group and values. */
+  removedGroups: Int32Array;
+  removed: readonly Column[];
+};

@@ -7,7 +7,8 @@ import type { ResolveError, ResolvedFunction } from './registry.ts';
 import { nearestNames } from './spelling.ts';
 
 export { AGGREGATES };
-export { makeAccumulator } from './aggregates/make.ts';
+export { DistinctAccumulator, type SharedDistinct } from './aggregates/distinct.ts';
+export { makeAccumulator, makeAccumulators } from './aggregates/make.ts';
 
 const canonicalName = (name: string): string => {
   const lower = name.toLowerCase();

@@ -6,16 +6,21 @@
  *
  * Invariants: state columns of a checkpoint are keys, then the states of each accumulator in order; when the groups are
  * neighbours, as all groups together are, they are copies of buffers. A group that `groupsOf` named is *changed* until
- * `takeChanged` tells of it.
+ * `takeChanged` tells of it. What accumulators keep as entries is in the state columns too, but a snapshot has tables of their
+ * own for it (`entry-tables.ts`) and leaves it out (`savedColumns`).
  * Failure: rows whose keys or arguments cannot be computed are handed to the caller as errors; they reach no group.
  */
-import { assert } from '../base/assert.ts';
+import { assert, must } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch, sliceColumn } from '../batch/take.ts';
 import type { Field, Schema, SqlType } from '../batch/types.ts';
 import type { Accumulator } from '../expr/accumulator.ts';
-import { makeAccumulator } from '../expr/aggregate-registry.ts';
+import {
+  DistinctAccumulator,
+  makeAccumulators,
+  type SharedDistinct,
+} from '../expr/aggregate-registry.ts';
 import {
   compileExpr,
   compilePredicate,
@@ -85,6 +90,7 @@ export class GroupedAggregates {
   accumulators: readonly Accumulator[];
   #groups = new Int32Array(0);
   #filtered = new Int32Array(0);
+  #members = new Int32Array(0);
   /** 1: the group has changed since `takeChanged` last told; null: it has told nothing yet, and every group counts. */
   #isChanged: Uint8Array | null = null;
 
@@ -92,7 +98,7 @@ export class GroupedAggregates {
     this.#calls = calls;
     this.#keyTypes = keys.map((key) => key.type);
     this.index = new GroupIndex(this.#keyTypes);
-    this.accumulators = calls.map(makeAccumulator);
+    this.accumulators = makeAccumulators(calls);
   }
 
   get count(): number {
@@ -143,12 +149,41 @@ export class GroupedAggregates {
     this.accumulators.forEach((accumulator, at) => {
       const inputs = evaluated.aggregates[at];
       assert(inputs !== undefined, 'inputs of every aggregate');
+      const shared = accumulator instanceof DistinctAccumulator ? accumulator.shared : null;
+      // The first of those that share a table takes the rows for all.
+      if (accumulator instanceof DistinctAccumulator && accumulator.member > 0) return;
       const args = whole ? inputs.args : inputs.args.map((arg) => sliceColumn(arg, from, to));
+      if (shared !== null) {
+        accumulator.resize(this.index.count);
+        shared.update(groups, rows, args, this.#membersOf(shared, evaluated, from, to), retract);
+        return;
+      }
       const passed =
         inputs.passes === null ? groups : this.#onlyPassing(groups, inputs.passes, from, rows);
       accumulator.resize(this.index.count);
       accumulator.update(passed, rows, args, retract);
     });
+  }
+
+  /** A bit for each of the aggregates that share a table and let a row through. */
+  #membersOf(
+    shared: SharedDistinct,
+    evaluated: EvaluatedBatch,
+    from: number,
+    to: number,
+  ): Int32Array {
+    const rows = to - from;
+    if (this.#members.length < rows) this.#members = new Int32Array(rows);
+    const members = this.#members.fill(0, 0, rows);
+    this.accumulators.forEach((accumulator, at) => {
+      if (!(accumulator instanceof DistinctAccumulator) || accumulator.shared !== shared) return;
+      const bit = 1 << accumulator.member;
+      const passes = evaluated.aggregates[at]?.passes ?? null;
+      for (let row = 0; row < rows; row++)
+        if (passes === null || passes[from + row] === 1)
+          members[row] = (members[row] as number) | bit;
+    });
+    return members;
   }
 
   #onlyPassing(groups: Int32Array, passes: Uint8Array, from: number, rows: number): Int32Array {
@@ -167,10 +202,14 @@ export class GroupedAggregates {
     ];
   }
 
+  keySchema(): Schema {
+    return this.#keyTypes.map((type, at) => ({ name: `key${at}`, type, nullable: true }));
+  }
+
   stateSchema(): Schema {
     const field = (name: string, type: SqlType): Field => ({ name, type, nullable: true });
     return [
-      ...this.#keyTypes.map((type, at) => field(`key${at}`, type)),
+      ...this.keySchema(),
       ...this.accumulators.flatMap((each, at) =>
         each.stateTypes.map((type, part) => field(`state${at}_${part}`, type)),
       ),
@@ -182,6 +221,15 @@ export class GroupedAggregates {
    * @returns the group of each row
    */
   merge(columns: readonly Column[], rows: number): Int32Array {
+    return this.#fold(columns, rows, false);
+  }
+
+  /** As `merge`, for what `savedColumns` gave; entries come by `mergeEntries`. */
+  mergeSaved(columns: readonly Column[], rows: number): Int32Array {
+    return this.#fold(columns, rows, true);
+  }
+
+  #fold(columns: readonly Column[], rows: number, withoutEntries: boolean): Int32Array {
     const groups = new Int32Array(rows);
     const keyCount = this.#keyTypes.length;
     if (this.count === 0) this.index.reserve(rows);
@@ -190,10 +238,43 @@ export class GroupedAggregates {
     let at = keyCount;
     for (const accumulator of this.accumulators) {
       accumulator.resize(this.index.count);
+      if (withoutEntries && accumulator.entries !== undefined) continue;
       accumulator.merge(groups, rows, columns.slice(at, at + accumulator.stateTypes.length));
       at += accumulator.stateTypes.length;
     }
     return groups;
+  }
+
+  /** Keys, then the states of the accumulators that have no entries. */
+  savedColumns(groups: Int32Array): Column[] {
+    const states = this.accumulators.flatMap((each) =>
+      each.entries === undefined ? each.stateColumns(groups) : [],
+    );
+    return [...this.index.keyColumns(groups), ...states];
+  }
+
+  savedSchema(): Schema {
+    const dropped = this.accumulators.flatMap((each, at) =>
+      each.entries === undefined ? [] : [`state${at}_`],
+    );
+    return this.stateSchema().filter(
+      ({ name }) => !dropped.some((prefix) => name.startsWith(prefix)),
+    );
+  }
+
+  /** Folds entries of an accumulator in: keys, values and counts. Those of groups that are not there any more are left out. */
+  mergeEntries(accumulator: number, columns: readonly Column[], rows: number): void {
+    const groups = new Int32Array(rows);
+    const keyCount = this.#keyTypes.length;
+    const known = this.index.count;
+    this.index.lookupOrInsert(columns.slice(0, keyCount), 0, rows, groups);
+    if (this.index.count > known) {
+      for (let row = 0; row < rows; row++) if ((groups[row] as number) >= known) groups[row] = -1;
+      this.index = this.index.retain(allGroups(known));
+    }
+    const { entries } = must(this.accumulators[accumulator], 'an accumulator');
+    assert(entries !== undefined, 'an accumulator with entries');
+    entries.mergeEntries(groups, rows, columns.slice(keyCount));
   }
 
   /** As `merge`, for rows that the snapshot before does not have: their groups have changed. */
@@ -212,7 +293,7 @@ export class GroupedAggregates {
       this.#isChanged = Uint8Array.from(groups, (group) => isChanged[group] as number);
     this.index = this.index.retain(groups);
     const renumbered = allGroups(groups.length);
-    this.accumulators = this.#calls.map(makeAccumulator);
+    this.accumulators = makeAccumulators(this.#calls);
     this.accumulators.forEach((accumulator, at) => {
       accumulator.resize(groups.length);
       accumulator.merge(renumbered, groups.length, states[at] ?? []);

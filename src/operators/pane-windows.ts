@@ -77,6 +77,16 @@ export class PaneWindows {
     this.#sliding?.amend(groups, folded);
   }
 
+  /** Folds in rows of a snapshot, before anything was emitted: states without entries. */
+  foldSaved(start: number, columns: readonly Column[], rows: number): void {
+    this.#paneAt(start).groups.mergeSaved(columns, rows);
+  }
+
+  /** As `foldSaved`, entries of an accumulator: those of panes that are not there any more are left out. */
+  foldEntries(start: number, accumulator: number, columns: readonly Column[], rows: number): void {
+    this.#byStart.get(start)?.groups.mergeEntries(accumulator, columns, rows);
+  }
+
   #paneAt(start: number): Pane {
     const known = this.#byStart.get(start);
     if (known !== undefined) return known;

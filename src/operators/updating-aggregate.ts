@@ -8,6 +8,7 @@
  * State table `groups`, by key: number of rows, whether a row is out, that row's values, since a retraction must equal
  * what was emitted even if computing it again would differ in the last bit, and accumulator states. Snapshots of changes
  * hold the groups that rows have come for, and name those that were swept.
+ * Values that accumulators need all of are in tables of their own (`entry-tables.ts`).
  * With a time to live a key has a group for each of its lives (`group-lives.ts`), named by one more key column; when a life
  * is over its last result leaves and the group is forgotten, without a retraction.
  * Invariants: INV-64 at any time, the rows emitted less those retracted are one row per group; INV-65 after the last
@@ -28,6 +29,7 @@ import type { OperatorSpec } from '../graph/graph.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups, hashesOfKeys } from '../state/group-index.ts';
 import type { SnapshotKind, StateChanges, StateTable } from '../state/state-table.ts';
+import { entriesOf, entryTables } from './entry-tables.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import { asTimes, GroupLives, LATE, timesColumn } from './group-lives.ts';
 import { lateForgotten } from './late-rows.ts';
@@ -344,10 +346,18 @@ export class UpdatingAggregate implements Operator {
     const changed = this.#grouped.takeChanged();
     const swept = this.#swept;
     this.#swept = [];
-    const among = kind === 'whole' ? allGroups(this.#grouped.count) : changed;
+    const whole = kind === 'whole';
+    const among = whole ? allGroups(this.#grouped.count) : changed;
     const lives = this.#lives;
     const groups = lives === null ? among : among.filter((group) => lives.isAlive(group));
-    if (groups.length === 0 && (kind === 'whole' || swept.length === 0)) return [];
+    const part = {
+      groups: this.#grouped,
+      start: null,
+      all: whole,
+      hashesOf: (of: Int32Array) => this.#hashesOf(of),
+    };
+    const entries = entryTables(this.#grouped, [part], whole);
+    if (groups.length === 0 && (whole || swept.length === 0)) return entries;
     const changes: StateChanges = {
       keyColumns: this.#keyCount,
       removed: swept.length === 0 ? null : removedRows(swept),
@@ -362,8 +372,9 @@ export class UpdatingAggregate implements Operator {
         rows: groups.length,
         columns,
         hashes: hashesOfKeys(keys, groups.length),
-        changes: kind === 'whole' ? null : changes,
+        changes: whole ? null : changes,
       },
+      ...entries,
     ];
   }
 
@@ -372,7 +383,7 @@ export class UpdatingAggregate implements Operator {
     const out = new Uint8Array(bitmapBytes(rows));
     for (let at = 0; at < rows; at++) if (this.#isOut[groups[at] as number] === 1) setBit(out, at);
     const values = gatherFloats(this.#rowCounts, groups);
-    const grouped = this.#grouped.stateColumns(groups);
+    const grouped = this.#grouped.savedColumns(groups);
     const keys = this.#keyCount;
     return [
       ...grouped.slice(0, keys),
@@ -385,7 +396,7 @@ export class UpdatingAggregate implements Operator {
   }
 
   #stateSchema(): Schema {
-    const grouped = this.#grouped.stateSchema();
+    const grouped = this.#grouped.savedSchema();
     const keys = this.#keyCount;
     return [
       ...grouped.slice(0, keys),
@@ -407,13 +418,14 @@ export class UpdatingAggregate implements Operator {
 
   restore(tables: readonly StateTable[]): void {
     for (const table of tables) {
+      if (entriesOf(table) >= 0) continue;
       assert(table.table === 'groups', `unknown state table ${table.table}`);
       const keys = table.columns.slice(0, this.#keyCount);
       const [counts, out, ...rest] = table.columns.slice(this.#keyCount);
       assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
       const emitted = rest.slice(0, this.#emitted.length);
       const states = rest.slice(this.#emitted.length);
-      const groups = this.#grouped.merge([...keys, ...states], table.rows);
+      const groups = this.#grouped.mergeSaved([...keys, ...states], table.rows);
       this.#makeRoom();
       this.#lives?.restore(
         keys.slice(0, -1),
@@ -436,6 +448,9 @@ export class UpdatingAggregate implements Operator {
         store.put(groups, must(emitted[at], 'an emitted column'), all, all.length),
       );
     }
+    for (const table of tables)
+      if (entriesOf(table) >= 0)
+        this.#grouped.mergeEntries(entriesOf(table), table.columns, table.rows);
   }
 
   stateBytes(): number {

@@ -9,7 +9,7 @@
  *
  * State tables: `panes`: where the pane starts, keys, accumulator states; `progress`, where windows have several panes:
  * up to where the windows of a key's hash have been emitted, for former subtasks may differ in it. The watermark is
- * restored by the driver. Snapshots of changes name the groups that changed and the panes that are gone.
+ * restored by the driver. What accumulators keep as entries is in tables of its own (`entry-tables.ts`). Snapshots of changes name the groups that changed and the panes that are gone.
  * Invariants: INV-62 a window is emitted at most once; INV-63 the result depends on the rows and on which of them came
  * after their window had closed, not on batches, order inside the watermark's bound or subtasks.
  * Not guaranteed: the order of rows within a window.
@@ -25,6 +25,7 @@ import { filterBatch, sliceBatch, takeBatch, takeColumn } from '../batch/take.ts
 import { TIMESTAMP, type Schema } from '../batch/types.ts';
 import { allGroups } from '../state/group-index.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
+import { entriesOf, entryTables } from './entry-tables.ts';
 import { GroupedAggregates, GroupInputs } from './group-aggregates.ts';
 import { lateRow } from './late-row.ts';
 import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
@@ -252,21 +253,21 @@ export class WindowAggregate implements Operator {
   snapshot(kind: SnapshotKind): StateTable[] {
     assert(this.#restored.length === 0, 'onBarrier comes before a snapshot');
     const { panes, emittedTo } = this.#windows;
-    const parts = panes.map((pane) => ({ pane, groups: takeUnsaved(pane, kind) }));
+    const parts = panes.map((pane) => takeUnsaved(pane, kind));
     const tables: StateTable[] = [];
-    if (kind === 'changes' || parts.length > 0) tables.push(this.#paneTable(parts, kind));
+    if (kind === 'changes' || parts.length > 0) tables.push(...this.#paneTables(parts, kind));
     if (!this.#grid.single && emittedTo > -Infinity && emittedTo < Infinity)
       tables.push(progressTable(this.#windows.closedHashes(), emittedTo));
     return tables;
   }
 
-  #paneTable(parts: readonly { pane: Pane; groups: Int32Array }[], kind: SnapshotKind): StateTable {
+  #paneTables(parts: readonly UnsavedPane[], kind: SnapshotKind): StateTable[] {
     const { keys, aggregates } = this.#spec;
     const empty = new GroupedAggregates(keys, aggregates);
     const none = new Int32Array(0);
     const columnsOf = (start: number, from: GroupedAggregates, groups: Int32Array): Column[] => [
       constantTime(start, groups.length),
-      ...from.stateColumns(groups),
+      ...from.savedColumns(groups),
     ];
     const written = parts.filter(({ groups }) => groups.length > 0);
     const columns = written.map(({ pane, groups }) => columnsOf(pane.start, pane.groups, groups));
@@ -276,13 +277,14 @@ export class WindowAggregate implements Operator {
     );
     const schema: Schema = [
       { name: 'pane_start', type: TIMESTAMP, nullable: false },
-      ...empty.stateSchema(),
+      ...empty.savedSchema(),
     ];
     const { emittedTo } = this.#windows;
     const droppedBelow = this.#grid.startOf(this.#grid.endAfter(emittedTo));
     // With no pane left there is nothing that changes could be laid over.
     const whole = kind === 'whole' || parts.length === 0;
-    return {
+    const dropped = Number.isFinite(droppedBelow) ? droppedBelow : null;
+    const panes: StateTable = {
       table: 'panes',
       schema,
       rows: hashes.length,
@@ -290,14 +292,11 @@ export class WindowAggregate implements Operator {
         concatColumns(columns.map((part) => must(part[at], 'a state column'))),
       ),
       hashes,
-      changes: whole
-        ? null
-        : {
-            keyColumns: 1 + keys.length,
-            removed: null,
-            droppedBelow: Number.isFinite(droppedBelow) ? droppedBelow : null,
-          },
+      changes: whole ? null : { keyColumns: 1 + keys.length, removed: null, droppedBelow: dropped },
     };
+    const entries = parts.map(({ pane, all }) => ({ groups: pane.groups, start: pane.start, all }));
+    if (entries.length === 0) entries.push({ groups: empty, start: 0, all: true });
+    return [panes, ...entryTables(empty, entries, whole, dropped)];
   }
 
   restore(tables: readonly StateTable[]): void {
@@ -310,9 +309,16 @@ export class WindowAggregate implements Operator {
     }
     const parts = new Map<number, PaneWindows>();
     for (const table of tables) {
-      if (table.table === 'progress') continue;
+      if (table.table === 'progress' || entriesOf(table) >= 0) continue;
       assert(table.table === 'panes', `unknown state table ${table.table}`);
-      this.#restorePanes(table, (hash) => emittedTo.get(hash) ?? -Infinity, parts);
+      this.#restorePanes(table, (hash) => emittedTo.get(hash) ?? -Infinity, parts, foldSaved);
+    }
+    for (const table of tables) {
+      const at = entriesOf(table);
+      if (at < 0) continue;
+      const fold: FoldRows = (windows, start, columns, rows) =>
+        windows.foldEntries(start, at, columns, rows);
+      this.#restorePanes(table, (hash) => emittedTo.get(hash) ?? -Infinity, parts, fold);
     }
     this.#restored = [...parts.values()];
   }
@@ -321,6 +327,7 @@ export class WindowAggregate implements Operator {
     table: StateTable,
     emittedToOf: (hash: number) => number,
     parts: Map<number, PaneWindows>,
+    fold: FoldRows,
   ): void {
     const starts = table.columns[0] as Int64Column;
     const byPart = new Map<number, Map<number, number[]>>();
@@ -341,7 +348,7 @@ export class WindowAggregate implements Operator {
         const states = table.columns
           .slice(1)
           .map((column) => takeColumn(column, indices, rows.length));
-        part.fold(start, states, rows.length);
+        fold(part, start, states, rows.length);
       }
     }
   }
@@ -359,13 +366,27 @@ export class WindowAggregate implements Operator {
   }
 }
 
+/** Folds rows of a state table into the pane at `start`. */
+type FoldRows = (
+  windows: PaneWindows,
+  start: number,
+  columns: readonly Column[],
+  rows: number,
+) => void;
+
+const foldSaved: FoldRows = (windows, start, columns, rows) =>
+  windows.foldSaved(start, columns, rows);
+
 /** The groups that the snapshot before does not have as they are now. */
-function takeUnsaved(pane: Pane, kind: SnapshotKind): Int32Array {
+function takeUnsaved(pane: Pane, kind: SnapshotKind): UnsavedPane {
   const changed = pane.groups.takeChanged();
-  const unsaved = kind === 'changes' && pane.saved ? changed : allGroups(pane.groups.count);
+  const all = kind === 'whole' || !pane.saved;
   pane.saved = true;
-  return unsaved;
+  return { pane, groups: all ? allGroups(pane.groups.count) : changed, all };
 }
+
+/** `all`: the snapshot before knows nothing of the pane. */
+type UnsavedPane = { pane: Pane; groups: Int32Array; all: boolean };
 
 /** Which rows have each time. */
 function rowsByTime(words: Int32Array, rows: number): Map<number, number[]> {

@@ -19,7 +19,7 @@ import type { Accumulator } from '../accumulator.ts';
 import type { SortOrder } from '../expr.ts';
 import { makeBoolean } from '../vector.ts';
 import { grownBytes, grownInt32 } from './group-arrays.ts';
-import { compareKey, tupleOrder } from './multiset.ts';
+import { compareKey, tupleOrder } from './tuple-rows.ts';
 
 export type BestSpec = {
   types: readonly SqlType[];

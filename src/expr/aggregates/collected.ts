@@ -8,7 +8,7 @@ import { must } from '../../base/assert.ts';
 import type { Column } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
-import type { Accumulator } from '../accumulator.ts';
+import type { Accumulator, EntryTable } from '../accumulator.ts';
 import type { LiteralValue, SortOrder } from '../expr.ts';
 import type { RowErrors } from '../row-errors.ts';
 import type { Bags } from './multiset.ts';
@@ -44,11 +44,13 @@ export class CollectedAccumulator implements Accumulator {
   readonly stateTypes: readonly SqlType[];
   readonly invertible = true;
   readonly #spec: Collected;
+  readonly entries: EntryTable;
   readonly #bags: Multiset;
 
   constructor(spec: Collected) {
     this.#spec = spec;
-    this.#bags = new Multiset(spec.types);
+    this.#bags = new Multiset(spec.types, 1, true);
+    this.entries = this.#bags;
     this.stateTypes = this.#bags.stateTypes;
   }
 
@@ -64,11 +66,14 @@ export class CollectedAccumulator implements Accumulator {
   ): void {
     const { required, prepare } = this.#spec;
     const kept = requiring(groups, rows, args, required);
-    this.#bags.update(kept, rows, prepare === undefined ? args : prepare(args, rows), retract);
+    const members = new Int32Array(rows).fill(1);
+    const columns = prepare === undefined ? args : prepare(args, rows);
+    this.#bags.update(kept, rows, columns, members, retract);
+    this.#bags.sweep();
   }
 
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
-    this.#bags.merge(groups, rows, states);
+    this.#bags.mergeLists(groups, rows, states);
   }
 
   stateColumns(groups: Int32Array): Column[] {

@@ -14,13 +14,14 @@ import { CollectedAccumulator } from './collected.ts';
 import { CountAccumulator } from './count.ts';
 import { CountIfAccumulator } from './count-if.ts';
 import { AGGREGATES } from './declared.ts';
-import { DistinctAccumulator } from './distinct.ts';
+import { DistinctAccumulator, SharedDistinct } from './distinct.ts';
 import { ExactSumAccumulator } from './exact-sum.ts';
 import { FloatExtremeAccumulator, WordExtremeAccumulator } from './extreme-fixed.ts';
 import { TextExtremeAccumulator } from './extreme-text.ts';
 import * as finish from './finishers.ts';
 import { FloatSumAccumulator } from './float-sum.ts';
 import { IntervalSumAccumulator } from './interval-sum.ts';
+import { MEMBERS_MAX } from './multiset.ts';
 import { MOMENTS, MomentsAccumulator } from './moments.ts';
 import { TruthAccumulator } from './truth.ts';
 
@@ -131,8 +132,6 @@ const APPENDING: ReadonlySet<string> = new Set(['min', 'max', 'bit-and', 'bit-or
  */
 export function makeAccumulator(call: AggregateCall): Accumulator {
   const retracts = call.retracts === true;
-  const declared = AGGREGATES.find(({ id }) => id === call.fn);
-  const distinct = call.distinct && declared?.ignoresDuplicates !== true;
   const kept = keeping(call);
   if (kept !== undefined && !retracts && BEST.has(call.fn)) {
     return new BestAccumulator({
@@ -143,16 +142,55 @@ export function makeAccumulator(call: AggregateCall): Accumulator {
     });
   }
   if (kept !== undefined && (retracts || !APPENDING.has(call.fn))) return collected(call, kept);
-  if (call.fn === 'approx-distinct')
-    return retracts ? distinctOf(call, new CountAccumulator()) : new ApproxDistinctAccumulator();
-  return distinct ? distinctOf(call, plain(call)) : plain(call);
+  const inner = distinctInner(call);
+  if (inner !== null) return new DistinctAccumulator(sharedDistinct(call, [inner]), 0);
+  return call.fn === 'approx-distinct' ? new ApproxDistinctAccumulator() : plain(call);
 }
 
-const distinctOf = (call: AggregateCall, inner: Accumulator): Accumulator =>
-  new DistinctAccumulator(
+/** What DISTINCT hands each value once; null: the call wants every row, or keeps what it needs itself. */
+function distinctInner(call: AggregateCall): Accumulator | null {
+  const retracts = call.retracts === true;
+  if (call.fn === 'approx-distinct') return retracts ? new CountAccumulator() : null;
+  const declared = AGGREGATES.find(({ id }) => id === call.fn);
+  if (!call.distinct || declared?.ignoresDuplicates === true) return null;
+  return keeping(call) === undefined ? plain(call) : null;
+}
+
+const sharedDistinct = (call: AggregateCall, inners: readonly Accumulator[]): SharedDistinct =>
+  new SharedDistinct(
     call.args.map(({ type }) => type),
-    inner,
+    inners,
+    call.retracts === true,
   );
+
+/** One for each call, as `makeAccumulator` makes them; those with DISTINCT over the same arguments share what they keep. */
+export function makeAccumulators(calls: readonly AggregateCall[]): Accumulator[] {
+  const tables: number[][] = [];
+  const open = new Map<string, number[]>();
+  calls.forEach((call, at) => {
+    if (distinctInner(call) === null) return;
+    const key = JSON.stringify([call.args, call.retracts === true]);
+    const known = open.get(key);
+    if (known !== undefined && known.length < MEMBERS_MAX) known.push(at);
+    else {
+      const members = [at];
+      open.set(key, members);
+      tables.push(members);
+    }
+  });
+  const accumulators: (Accumulator | undefined)[] = calls.map(() => undefined);
+  for (const members of tables) {
+    const first = must(calls[members[0] as number], 'a call');
+    const inners = members.map((at) =>
+      must(distinctInner(must(calls[at], 'a call')) ?? undefined, 'an aggregate'),
+    );
+    const shared = sharedDistinct(first, inners);
+    members.forEach((at, member) => {
+      accumulators[at] = new DistinctAccumulator(shared, member);
+    });
+  }
+  return calls.map((call, at) => accumulators[at] ?? makeAccumulator(call));
+}
 
 /** The accumulators that see each row once. */
 function plain(call: AggregateCall): Accumulator {

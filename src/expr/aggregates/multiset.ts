@@ -1,27 +1,38 @@
 /**
- * For each group a bag of tuples with the number of times each is in it: what aggregates keep that need all
- * values, or each value once.
+ * For each group a bag of tuples: what aggregates keep that need all values, or each value once.
  *
- * A flat hash table over (group, tuple) gives entries; each entry has a count, and the entries of a group are
- * chained. Taking a tuple back lowers its count; entries without count stay until they outweigh the others.
- * What comes out is sorted, so that nothing depends on the order in which tuples came: equal bags give equal
- * answers. -0 is kept as 0.
+ * A flat hash table over (group, tuple) gives entries. Aggregates over the same arguments share it and differ in
+ * their filters: each is a *member* with a bit, which says that it has the tuple. Where rows are taken back, or how often a
+ * tuple came matters, an entry also has a count for each member, and the bit says that it is above zero. Entries
+ * without a member stay until they outweigh the others. -0 is kept as 0.
  *
- * State: one list a tuple column and one list of counts, in sorted order.
+ * What comes out of a group is sorted, so that nothing depends on the order in which tuples came: equal bags give equal
+ * answers. State, as lists of a group or as entries by rows: the tuple's columns, then the members as bits, or their counts.
  */
-import type { Column, Float64Column, Int64Column, ListColumn } from '../../batch/column.ts';
-import { compareValues } from '../../batch/row-equal.ts';
+import type { Column, Int32Column, Int64Column, ListColumn } from '../../batch/column.ts';
 import { takeColumn } from '../../batch/take.ts';
 import type { SqlType } from '../../batch/types.ts';
 import { INT32, INT64, listType } from '../../batch/types.ts';
-import { GroupIndex, allGroups } from '../../state/group-index.ts';
+import { allGroups, GroupIndex } from '../../state/group-index.ts';
+import type { EntryChanges, EntryTable } from '../accumulator.ts';
 import type { SortOrder } from '../expr.ts';
-import { makeInt64 } from '../vector.ts';
-import { int64AsNumber, writeSafeInt64 } from '../wide.ts';
-import { grownFloat64, grownInt32 } from './group-arrays.ts';
+import { int64AsNumber } from '../wide.ts';
+import { EntryList } from './entry-list.ts';
+import { countColumn, grownFloat64, grownInt32 } from './group-arrays.ts';
+import {
+  int32Column,
+  listsOf,
+  pickRows,
+  rowsOfLists,
+  tupleOrder,
+  withoutNegativeZero,
+} from './tuple-rows.ts';
 
-/** Entries without count are swept when there are more of them than this and than the others. */
+/** Entries without a member are swept when there are more of them than this and than the others. */
 const DEAD_MAX = 1024;
+
+/** Bits of members. */
+export const MEMBERS_MAX = 31;
 
 /** The tuples of some groups: those of the group at i are rows [offsets[i], offsets[i + 1]). */
 export type Bags = {
@@ -31,301 +42,302 @@ export type Bags = {
   counts: Float64Array;
 };
 
-/** Rows that changed what is there: a tuple came that was not there, or its last one went. */
-export type Transitions = { groups: Int32Array; retract: Uint8Array; changed: boolean };
+/** Of each row: the members for which its tuple came first, or went. */
+export type Flips = { bits: Int32Array; union: number };
 
-export class Multiset {
+export class Multiset implements EntryTable {
+  readonly valueTypes: readonly SqlType[];
+  readonly countTypes: readonly SqlType[];
   readonly stateTypes: readonly SqlType[];
-  readonly #types: readonly SqlType[];
+  readonly #members: number;
+  readonly #list = new EntryList();
   #index: GroupIndex;
-  #counts: Float64Array = new Float64Array(16);
-  /** Entry → the next one of its group, or -1. */
-  #next: Int32Array = new Int32Array(16);
-  /** Group → its latest entry, or -1. */
-  #heads: Int32Array = new Int32Array(0);
-  /** Entry → its group. */
-  #owners: Int32Array = new Int32Array(16);
-  #entries = 0;
+  /** Entry → its members. */
+  #bits: Int32Array = new Int32Array(16);
+  /** Entry × member → how often; null: nothing is taken back. */
+  #counts: Float64Array | null;
   #dead = 0;
-  #size = 0;
+  #entries = new Int32Array(0);
 
-  constructor(types: readonly SqlType[]) {
-    this.#types = types;
-    this.stateTypes = [...types.map(listType), listType(INT64)];
+  constructor(types: readonly SqlType[], members: number, counted: boolean) {
+    this.valueTypes = types;
+    this.#members = members;
+    this.#counts = counted ? new Float64Array(16) : null;
+    this.countTypes = counted ? Array.from({ length: members }, () => INT64) : [INT32];
+    this.stateTypes = [...types, ...this.countTypes].map(listType);
     this.#index = new GroupIndex([INT32, ...types]);
   }
 
   resize(count: number): void {
-    this.#heads = grownInt32(this.#heads, count);
-    if (count > this.#size) this.#heads.fill(-1, this.#size, count);
-    else if (count < this.#size) this.#keep((entry) => (this.#owners[entry] as number) < count);
-    this.#size = count;
+    if (!this.#list.resizeGroups(count)) return;
+    this.#keep(this.#list.all().filter((entry) => (this.#list.owners[entry] as number) < count));
   }
 
   /**
    * Puts rows in, or with `retract` takes them out.
    *
-   * @param weights  how often each row counts; null: once
+   * @param groups   a negative one skips the row
+   * @param members  the members that see each row
    */
   update(
     groups: Int32Array,
     rows: number,
     columns: readonly Column[],
+    members: Int32Array,
     retract: Uint8Array | null,
-    weights: Float64Array | null = null,
-  ): Transitions {
-    const transitions = {
-      groups: new Int32Array(rows).fill(-1),
-      retract: new Uint8Array(rows),
-      changed: false,
-    };
-    const picked = pickRows(groups, rows);
+  ): Flips {
+    const entries = this.#entriesOf(groups, rows, columns, members);
+    if (this.#counts === null) return this.#mark(entries, rows, members);
+    const width = this.#members;
+    const weights = new Float64Array(rows * width);
+    for (let row = 0, at = 0; row < rows; row++) {
+      const weight = retract !== null && retract[row] === 1 ? -1 : 1;
+      const seeing = members[row] as number;
+      for (let member = 0; member < width; member++)
+        weights[at++] = ((seeing >> member) & 1) * weight;
+    }
+    return this.#step(entries, rows, weights);
+  }
+
+  /** The entry of each row, made where there is none; -1 for rows that no member sees. */
+  #entriesOf(
+    groups: Int32Array,
+    rows: number,
+    columns: readonly Column[],
+    members: Int32Array,
+  ): Int32Array {
+    if (this.#entries.length < rows) this.#entries = new Int32Array(rows);
+    const entries = this.#entries;
+    const seen = seenRows(groups, rows, members);
+    const picked = pickRows(seen, rows);
     const count = picked?.length ?? rows;
-    if (count === 0) return transitions;
+    const owners =
+      picked === null
+        ? seen.subarray(0, rows)
+        : Int32Array.from(picked, (row) => seen[row] as number);
     const values = columns.map((column) =>
       withoutNegativeZero(picked === null ? column : takeColumn(column, picked, count)),
     );
-    const owners =
-      picked === null
-        ? groups.subarray(0, rows)
-        : Int32Array.from(picked, (row) => groups[row] as number);
-    const keys: Column[] = [int32Column(owners, count), ...values];
-    const entries = new Int32Array(count);
-    this.#index.lookupOrInsert(keys, 0, count, entries);
-    this.#makeRoom();
-    for (let at = 0; at < count; at++) {
-      const row = picked === null ? at : (picked[at] as number);
-      const step = weights === null ? 1 : (weights[row] as number);
-      const takes = retract !== null && retract[row] === 1;
-      this.#change(
-        entries[at] as number,
-        owners[at] as number,
-        takes ? -step : step,
-        row,
-        transitions,
-      );
-    }
-    if (this.#dead > DEAD_MAX && this.#dead * 2 > this.#entries)
-      this.#keep((entry) => this.#counts[entry] !== 0);
-    return transitions;
+    this.#index.lookupOrInsert([int32Column(owners, count), ...values], 0, count, entries);
+    this.#append(entries, owners, count);
+    if (picked === null) return entries;
+    for (let row = rows - 1, at = count - 1; row >= 0; row--)
+      entries[row] = at >= 0 && picked[at] === row ? (entries[at--] as number) : -1;
+    return entries;
   }
 
-  #makeRoom(): void {
+  #append(entries: Int32Array, owners: Int32Array, rows: number): void {
     const { count } = this.#index;
-    this.#counts = grownFloat64(this.#counts, count);
-    this.#next = grownInt32(this.#next, count);
-    this.#owners = grownInt32(this.#owners, count);
-  }
-
-  #change(entry: number, group: number, step: number, row: number, transitions: Transitions): void {
-    if (entry >= this.#entries) {
+    if (count === this.#list.count) return;
+    this.#list.reserve(count);
+    this.#bits = grownInt32(this.#bits, count);
+    if (this.#counts !== null) this.#counts = grownFloat64(this.#counts, count * this.#members);
+    for (let row = 0; row < rows; row++) {
       // Entries are numbered in order of appearance, so this is the next one.
-      this.#entries = entry + 1;
-      this.#counts[entry] = 0;
-      this.#owners[entry] = group;
-      this.#next[entry] = this.#heads[group] as number;
-      this.#heads[group] = entry;
+      if ((entries[row] as number) !== this.#list.count) continue;
+      this.#bits[this.#list.count] = 0;
+      this.#list.append(owners[row] as number);
       this.#dead++;
     }
-    const before = this.#counts[entry] as number;
-    const after = before + step;
-    this.#counts[entry] = after;
-    if (before > 0 === after > 0) return;
-    this.#dead += after > 0 ? -1 : 1;
-    transitions.groups[row] = group;
-    transitions.retract[row] = after > 0 ? 0 : 1;
-    transitions.changed = true;
   }
 
-  /** Drops all entries but these. */
-  #keep(wanted: (entry: number) => boolean): void {
-    const kept = allGroups(this.#entries).filter(wanted);
-    this.#index = this.#index.retain(kept);
-    this.#counts = Float64Array.from(kept, (entry) => this.#counts[entry] as number);
-    this.#owners = Int32Array.from(kept, (entry) => this.#owners[entry] as number);
-    this.#next = new Int32Array(kept.length);
-    this.#heads.fill(-1);
-    this.#entries = kept.length;
-    this.#dead = 0;
-    for (let entry = 0; entry < kept.length; entry++) {
-      const group = this.#owners[entry] as number;
-      this.#next[entry] = this.#heads[group] as number;
-      this.#heads[group] = entry;
-      if ((this.#counts[entry] as number) <= 0) this.#dead++;
+  /** Sets bits where nothing is taken back. */
+  #mark(entries: Int32Array, rows: number, members: Int32Array): Flips {
+    const bits = this.#bits;
+    const flips = new Int32Array(rows);
+    let union = 0;
+    for (let row = 0; row < rows; row++) {
+      const entry = entries[row] as number;
+      if (entry < 0) continue;
+      const known = bits[entry] as number;
+      const added = (members[row] as number) & ~known;
+      if (added === 0) continue;
+      if (known === 0) this.#dead--;
+      bits[entry] = known | added;
+      flips[row] = added;
+      union |= added;
+      this.#list.touch(entry);
     }
+    return { bits: flips, union };
   }
 
-  /** Whether a group holds nothing. */
-  isEmpty(group: number): boolean {
-    for (let entry = this.#heads[group] as number; entry >= 0; entry = this.#next[entry] as number)
-      if ((this.#counts[entry] as number) > 0) return false;
+  /** Adds to counts: of each row and member, `weights`. */
+  #step(entries: Int32Array, rows: number, weights: Float64Array): Flips {
+    const counts = this.#counts as Float64Array;
+    const width = this.#members;
+    const flips = new Int32Array(rows);
+    let union = 0;
+    for (let row = 0; row < rows; row++) {
+      const entry = entries[row] as number;
+      if (entry < 0) continue;
+      let flipped = 0;
+      for (let member = 0; member < width; member++) {
+        const at = entry * width + member;
+        const before = counts[at] as number;
+        const after = before + (weights[row * width + member] as number);
+        counts[at] = after;
+        if (before > 0 !== after > 0) flipped |= 1 << member;
+      }
+      this.#list.touch(entry);
+      if (flipped === 0) continue;
+      flips[row] = flipped;
+      union |= flipped;
+      const known = this.#bits[entry] as number;
+      this.#bits[entry] = known ^ flipped;
+      this.#dead += Number((known ^ flipped) === 0) - Number(known === 0);
+    }
+    return { bits: flips, union };
+  }
+
+  /** Drops entries that no member has when they outweigh the others. */
+  sweep(): void {
+    if (this.#dead <= DEAD_MAX || this.#dead * 2 <= this.#list.count) return;
+    this.#keep(this.#list.all().filter((entry) => !this.#isSpent(entry)));
+  }
+
+  /** Whether an entry says nothing: a count below zero still has to be made up for. */
+  #isSpent(entry: number): boolean {
+    if (this.#counts === null) return this.#bits[entry] === 0;
+    for (let at = entry * this.#members; at < (entry + 1) * this.#members; at++)
+      if (this.#counts[at] !== 0) return false;
     return true;
   }
 
+  #keep(kept: Int32Array): void {
+    const width = this.#members;
+    this.#index = this.#index.retain(kept);
+    this.#bits = Int32Array.from(kept, (entry) => this.#bits[entry] as number);
+    const counts = this.#counts;
+    if (counts !== null)
+      this.#counts = Float64Array.from(
+        { length: kept.length * width },
+        (_, at) =>
+          counts[(kept[Math.floor(at / width)] as number) * width + (at % width)] as number,
+      );
+    this.#list.keep(kept);
+    this.#dead = this.#bits.reduce((dead, bits) => dead + Number(bits === 0), 0);
+  }
+
+  #valuesOf(entries: Int32Array): Column[] {
+    return this.#index.keyColumns(entries).slice(1);
+  }
+
+  #countsOf(entries: Int32Array): Column[] {
+    const counts = this.#counts;
+    if (counts === null)
+      return [
+        int32Column(
+          Int32Array.from(entries, (entry) => this.#bits[entry] as number),
+          entries.length,
+        ),
+      ];
+    return this.countTypes.map((_, member) =>
+      countColumn(
+        counts,
+        entries.map((entry) => entry * this.#members + member),
+      ),
+    );
+  }
+
+  takeEntries(all: boolean): EntryChanges {
+    const changed = this.#list.takeChanged();
+    const whole = all || changed === null;
+    const named = whole ? this.#list.all() : changed;
+    const kept = named.filter((entry) => !this.#isSpent(entry));
+    const gone = whole ? new Int32Array(0) : named.filter((entry) => this.#isSpent(entry));
+    const owner = (entry: number): number => this.#list.owners[entry] as number;
+    return {
+      whole,
+      groups: kept.map(owner),
+      columns: [...this.#valuesOf(kept), ...this.#countsOf(kept)],
+      removedGroups: gone.map(owner),
+      removed: this.#valuesOf(gone),
+    };
+  }
+
+  mergeEntries(groups: Int32Array, rows: number, columns: readonly Column[]): void {
+    this.merge(groups, rows, columns);
+  }
+
+  /** Folds in entries as `takeEntries` gave them; of each row, the members for which its tuple came. */
+  merge(groups: Int32Array, rows: number, columns: readonly Column[]): Flips {
+    const width = this.valueTypes.length;
+    const values = columns.slice(0, width);
+    if (this.#counts === null)
+      return this.update(groups, rows, values, (columns[width] as Int32Column).values, null);
+    const counts = columns.slice(width) as Int64Column[];
+    const everyone = new Int32Array(rows).fill(-1);
+    const entries = this.#entriesOf(groups, rows, values, everyone);
+    const weights = new Float64Array(rows * this.#members);
+    counts.forEach(({ words }, member) => {
+      for (let row = 0; row < rows; row++)
+        weights[row * this.#members + member] = int64AsNumber(words, row);
+    });
+    return this.#step(entries, rows, weights);
+  }
+
   /**
-   * The bags of the given groups. Tuples are sorted by the last `orders.length` columns, then by all.
+   * The tuples of the given groups. They are sorted by the last `orders.length` columns, then by all.
    *
    * @param sorted  false: in no order, for answers that do not depend on one
    */
   bags(groups: Int32Array, orders: readonly SortOrder[] = [], sorted = true): Bags {
-    const offsets = new Int32Array(groups.length + 1);
-    const entries: number[] = [];
-    for (let at = 0; at < groups.length; at++) {
-      for (
-        let entry = this.#heads[groups[at] as number] as number;
-        entry >= 0;
-        entry = this.#next[entry] as number
-      )
-        if ((this.#counts[entry] as number) > 0) entries.push(entry);
-      offsets[at + 1] = entries.length;
-    }
-    const found = Int32Array.from(entries);
-    const columns = this.#index.keyColumns(found).slice(1);
-    const order = allGroups(found.length);
+    const { entries, offsets } = this.#list.of(groups, (entry) => this.#bits[entry] !== 0);
+    const columns = this.#valuesOf(entries);
+    const order = allGroups(entries.length);
     if (sorted) {
       const compare = tupleOrder(columns, orders);
       for (let at = 0; at < groups.length; at++)
         order.subarray(offsets[at], offsets[at + 1]).sort(compare);
     }
+    const counts = this.#counts;
     return {
       offsets,
       columns: sorted ? columns.map((column) => takeColumn(column, order, order.length)) : columns,
-      counts: Float64Array.from(order, (at) => this.#counts[found[at] as number] as number),
+      counts: Float64Array.from(order, (at) =>
+        counts === null ? 1 : (counts[(entries[at] as number) * this.#members] as number),
+      ),
     };
   }
 
   stateColumns(groups: Int32Array): Column[] {
-    const { offsets, columns, counts } = this.bags(groups);
-    const numbers: Int64Column = makeInt64(counts.length, INT64);
-    for (let at = 0; at < counts.length; at++)
-      writeSafeInt64(numbers.words, at, counts[at] as number);
-    return [...columns, numbers].map((child, at): ListColumn => ({
-      tag: 'list',
-      type: listType(this.#types[at] ?? INT64),
-      length: groups.length,
-      validity: null,
-      offsets,
-      child,
-    }));
+    const { entries, offsets } = this.#list.of(groups, (entry) => !this.#isSpent(entry));
+    const columns = [...this.#valuesOf(entries), ...this.#countsOf(entries)];
+    const compare = tupleOrder(columns.slice(0, this.valueTypes.length), []);
+    return listsOf(columns, offsets, compare);
   }
 
-  /** Folds in what `stateColumns` gave. */
-  merge(groups: Int32Array, rows: number, states: readonly Column[]): MergedTuples {
-    const lists = states as readonly ListColumn[];
-    const { offsets } = lists[0] as ListColumn;
-    const from = offsets[0] as number;
-    const total = (offsets[rows] as number) - from;
-    const owners = new Int32Array(total);
-    for (let row = 0; row < rows; row++)
-      owners.fill(
-        groups[row] as number,
-        (offsets[row] as number) - from,
-        (offsets[row + 1] as number) - from,
-      );
-    const children = lists.map(({ child, offsets: own }) => {
-      const start = own[0] as number;
-      return takeColumn(
-        child,
-        Int32Array.from({ length: total }, (_, at) => start + at),
-        total,
-      );
-    });
-    const numbers = children[children.length - 1] as Int64Column;
-    const weights = Float64Array.from({ length: total }, (_, at) =>
-      int64AsNumber(numbers.words, at),
-    );
-    const columns = children.slice(0, -1);
+  /** The rows of lists as `stateColumns` gave them. */
+  mergeLists(
+    groups: Int32Array,
+    rows: number,
+    lists: readonly Column[],
+  ): { rows: number; columns: readonly Column[]; owners: Int32Array; flips: Flips } {
+    const { owners, columns } = rowsOfLists(groups, rows, lists as readonly ListColumn[]);
     return {
-      rows: total,
+      rows: owners.length,
       columns,
-      transitions: this.update(owners, total, columns, null, weights),
+      owners,
+      flips: this.merge(owners, owners.length, columns),
     };
   }
 
   bytes(): number {
     return (
       this.#index.bytes() +
-      this.#counts.byteLength +
-      this.#next.byteLength +
-      this.#owners.byteLength +
-      this.#heads.byteLength
+      this.#list.bytes() +
+      this.#bits.byteLength +
+      (this.#counts?.byteLength ?? 0)
     );
   }
 }
 
-export type MergedTuples = { rows: number; columns: readonly Column[]; transitions: Transitions };
-
-const int32Column = (values: Int32Array, length: number): Column => ({
-  tag: 'int32',
-  type: INT32,
-  length,
-  validity: null,
-  values,
-});
-
-/** The rows that have a group; null: all. */
-function pickRows(groups: Int32Array, rows: number): Int32Array | null {
-  let count = 0;
-  for (let row = 0; row < rows; row++) if ((groups[row] as number) >= 0) count++;
-  if (count === rows) return null;
-  const picked = new Int32Array(count);
-  let at = 0;
-  for (let row = 0; row < rows; row++) if ((groups[row] as number) >= 0) picked[at++] = row;
-  return picked;
+/** The groups, with -1 for rows that no member sees. */
+function seenRows(groups: Int32Array, rows: number, members: Int32Array): Int32Array {
+  let row = 0;
+  while (row < rows && (members[row] !== 0 || (groups[row] as number) < 0)) row++;
+  if (row === rows) return groups;
+  const seen = groups.slice(0, rows);
+  for (; row < rows; row++) if (members[row] === 0) seen[row] = -1;
+  return seen;
 }
-
-/** Equal values must not be told apart by the first of them that came. */
-function withoutNegativeZero(column: Column): Column {
-  if (column.tag !== 'float64') return column;
-  const { values } = column;
-  for (let row = 0; row < column.length; row++) {
-    if (values[row] === 0 && Object.is(values[row], -0)) {
-      const clean: Float64Column = { ...column, values: values.map((value) => value + 0) };
-      return clean;
-    }
-  }
-  return column;
-}
-
-/** Compares rows by their keys, which are the last columns, then by every column. */
-export function tupleOrder(
-  columns: readonly Column[],
-  orders: readonly SortOrder[],
-): (left: number, right: number) => number {
-  const keys = columns.slice(columns.length - orders.length);
-  return (left, right) => {
-    for (let key = 0; key < keys.length; key++) {
-      const order = compareKey(
-        keys[key] as Column,
-        left,
-        keys[key] as Column,
-        right,
-        orders[key] as SortOrder,
-      );
-      if (order !== 0) return order;
-    }
-    for (let at = 0; at < columns.length - orders.length; at++) {
-      const order = compareValues(columns[at] as Column, left, columns[at] as Column, right);
-      if (order !== 0) return order;
-    }
-    return 0;
-  };
-}
-
-/** Compares one key of ORDER BY. */
-export function compareKey(
-  left: Column,
-  at: number,
-  right: Column,
-  other: number,
-  { descending, nullsFirst }: SortOrder,
-): number {
-  const present = isPresentAt(left, at);
-  if (present !== isPresentAt(right, other)) return present === nullsFirst ? 1 : -1;
-  if (!present) return 0;
-  const order = compareValues(left, at, right, other);
-  return descending ? -order : order;
-}
-
-const isPresentAt = ({ validity }: Column, at: number): boolean =>
-  validity === null || ((validity[at >> 3] as number) & (1 << (at & 7))) !== 0;
