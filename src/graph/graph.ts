@@ -102,7 +102,8 @@ export type OperatorSpec =
     }
   /** Rows that are the newest of their key become changes; a row with `retract` takes its key's row away. Output: the input's columns. */
   | { tag: 'newest-by-key'; keyColumns: readonly number[] }
-  | { tag: 'union'; inputs: number }
+  /** `untimed`: rows of some inputs have no event time, so that none of the output has. */
+  | { tag: 'union'; inputs: number; untimed?: true }
   /** Output: the input's columns, then one per call. Keys, orders and arguments are columns of the input. */
   | {
       tag: 'over';

@@ -132,7 +132,11 @@ function specOf(node: PlanNode): OperatorSpec {
       return { tag: 'unnest', kept, lists, ordinality, outer };
     }
     case 'union':
-      return { tag: 'union', inputs: node.inputs.length };
+      return {
+        tag: 'union',
+        inputs: node.inputs.length,
+        ...(node.eventTime ? {} : { untimed: true }),
+      };
     case 'over': {
       const { form, partitionBy, orderBy, calls } = node;
       return { tag: 'over', form, partitionBy, orderBy, calls, flushMs: UPDATING_FLUSH_MS };

@@ -31,7 +31,7 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
     case 'unnest':
       return new Unnest(spec, inputSchema(operator, graph));
     case 'union':
-      return new Union();
+      return new Union(spec);
     case 'window-aggregate':
       return makeWindowAggregate(spec, inputSchema(operator, graph), operator.schema);
     case 'updating-aggregate':

@@ -13,7 +13,15 @@ import { QueryDraw } from './draw-query.ts';
 import type { Sql } from './dialects.ts';
 import { answerOf } from './program.ts';
 import type { Relation } from './scope.ts';
-import { declarationOf, drawTables, engineRows, relationOf, type Table } from './tables.ts';
+import { committedLines, linesOf, SINK } from './distributed.ts';
+import {
+  declarationOf,
+  drawTables,
+  engineRows,
+  fileText,
+  relationOf,
+  type Table,
+} from './tables.ts';
 
 export type Case = {
   readonly seed: string;
@@ -86,6 +94,45 @@ export function check(drawn: Case): Outcome {
       message: `${result.failed.length} rows failed instead of ${wanted.failed}: ${JSON.stringify(result.failed[0] ?? null)}`,
     };
   return { tag: 'same', rows: rows.length };
+}
+
+/**
+ * The engine against itself: in one piece, and in a simulated cluster that is killed and restored with another
+ * parallelism. Null where the engine refuses the query.
+ */
+export function checkLife(drawn: Case): Outcome | null {
+  const sources = drawn.tables.map(declarationOf).join('\n');
+  const inputs = Object.fromEntries(drawn.tables.map((table) => [table.name, engineRows(table)]));
+  let whole: RunResult;
+  try {
+    whole = runRows(`${sources}\n${drawn.query.ours};`, inputs, drawn.batchRows, drawn.turns);
+  } catch (error) {
+    return refusal(error as Error).tag === 'refused' ? null : refusal(error as Error);
+  }
+  const files = Object.fromEntries(
+    drawn.tables.map((table) => [`${table.name}.json`, fileText(table)]),
+  );
+  const prng = new Prng(`oracle/${drawn.seed}/life`);
+  const life = {
+    seed: drawn.seed,
+    parallelism: 1 + prng.below(3),
+    then: 1 + prng.below(3),
+    batchRows: prng.pick([1, 3, 64]),
+  };
+  try {
+    const program = `${sources}\n${SINK}\nINSERT INTO out ${drawn.query.ours};`;
+    const difference = differenceOf(
+      committedLines(program, files, life),
+      linesOf(whole.rows, whole.schema),
+    );
+    if (difference === null) return { tag: 'same', rows: whole.rows.length };
+    return { tag: 'differs', message: `${JSON.stringify(life)}: ${difference}` };
+  } catch (error) {
+    return {
+      tag: 'differs',
+      message: `${JSON.stringify(life)}: ${String((error as Error).stack)}`,
+    };
+  }
 }
 
 export const relations = ({ tables }: Case): ReadonlyMap<string, Relation> =>

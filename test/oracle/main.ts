@@ -2,15 +2,16 @@
  * `npm run oracle -- --seed N --runs M`: random queries over random tables, one a seed, by the engine, by the plain
  * evaluator and by DuckDB, and where their answers differ.
  *
+ * With `--lives` each runs in a simulated cluster as well, where it is killed and restored with another parallelism.
  * Seeds are N, N + 1, …; a difference prints the query and the fewest rows that show it.
  */
 import { parseArgs } from 'node:util';
-import { check, drawCase, type Outcome, programOf, shrunk, type Case } from './check.ts';
+import { check, checkLife, drawCase, type Outcome, programOf, shrunk, type Case } from './check.ts';
 import { checkDuck, openDuck } from './duck.ts';
 import { duckValue } from './tables.ts';
 
 const USAGE =
-  'npm run oracle -- [--seed N] [--runs M] [--rows R] [--depth D] [--no-duck] [--keep-going] [--verbose]';
+  'npm run oracle -- [--seed N] [--runs M] [--rows R] [--depth D] [--no-duck] [--lives] [--keep-going] [--verbose]';
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: '14' },
     depth: { type: 'string', default: '3' },
     'no-duck': { type: 'boolean', default: false },
+    lives: { type: 'boolean', default: false },
     'keep-going': { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -54,7 +56,7 @@ async function main(): Promise<number> {
   const size = { rows: Number(values.rows), depth: Number(values.depth) };
   const duck = values['no-duck'] ? null : await openDuck();
   const startedMs = performance.now();
-  let [failures, done, byDuck, rows] = [0, 0, 0, 0];
+  let [failures, done, byDuck, rows, lives] = [0, 0, 0, 0, 0];
   for (let seed = first; seed < first + runs; seed++) {
     const drawn = drawCase(String(seed), size);
     done++;
@@ -67,6 +69,14 @@ async function main(): Promise<number> {
       const smaller = shrunk(drawn, (each) => check(each).tag === 'differs');
       const again = check(smaller);
       show(smaller, again.tag === 'differs' ? again.message : outcome.message);
+    }
+    const life = values.lives ? checkLife(drawn) : null;
+    if (life?.tag === 'same') lives++;
+    if (life?.tag === 'differs') {
+      failures++;
+      const smaller = shrunk(drawn, (each) => checkLife(each)?.tag === 'differs');
+      const again = checkLife(smaller);
+      show(smaller, again?.tag === 'differs' ? again.message : life.message);
     }
     const second = duck === null ? null : await checkDuck(drawn, duck);
     if (second?.tag === 'same') byDuck++;
@@ -81,7 +91,7 @@ async function main(): Promise<number> {
   const minutes = (performance.now() - startedMs) / 60_000;
   for (const [what, times] of [...counts].sort((a, b) => b[1] - a[1])) say(`${times} × ${what}`);
   say(
-    `${done} queries in ${minutes.toFixed(2)} min, ${Math.round(done / minutes)} a minute; ${rows} rows; ${byDuck} also by DuckDB; ${failures} differ`,
+    `${done} queries in ${minutes.toFixed(2)} min, ${Math.round(done / minutes)} a minute; ${rows} rows; ${byDuck} also by DuckDB, ${lives} also killed and restored; ${failures} differ`,
   );
   return failures === 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 import type { Prng } from '../../src/base/prng.ts';
 import type { Row as EngineRow, Value as EngineValue } from '../../src/batch/values.ts';
 import type { Relation } from './scope.ts';
+import { dayText, momentText } from './time.ts';
 import { Day, Decimal, Moment, type Value, Whole } from './value.ts';
 
 export type ColumnType =
@@ -161,4 +162,20 @@ export function duckValue(value: Value): string {
   if (value instanceof Day) return `(DATE '1970-01-01' + ${value.days})`;
   if (typeof value === 'string') return `'${value.replaceAll("'", "''")}'`;
   return String(value as number | boolean);
+}
+
+/** The table as a file of JSON lines. */
+export const fileText = ({ columns, rows }: Table): string =>
+  rows
+    .map(
+      (row) =>
+        `{${columns.map(({ name }, at) => `"${name}":${jsonText(row[at] as Value)}`).join(',')}}\n`,
+    )
+    .join('');
+
+function jsonText(value: Value): string {
+  if (value instanceof Moment) return `"${momentText(value)}"`;
+  if (value instanceof Day) return `"${dayText(value)}"`;
+  if (value instanceof Whole || value instanceof Decimal) return duckValue(value);
+  return JSON.stringify(value);
 }
