@@ -3,7 +3,7 @@
  *
  * Place in the walk: stage 6, behind a shuffle of both sides by their keys. Left rows that come before the table has
  * been read wait for it; event time waits with them, so that nothing comes out late. Afterwards left rows pass without
- * being kept. A left row that is taken back takes back what it met, since the table stays as it is.
+ * being kept. Of several rows with the table's PRIMARY KEY the last one to be read counts. A left row that is taken back takes back what it met, since the table stays as it is.
  *
  * State tables `right`, the whole table, and `left`, the rows that wait.
  * Invariants: what comes out has the left row's event time and depends on the rows only.
@@ -30,6 +30,7 @@ export class LookupJoin implements Operator {
   readonly waitsForEnd = 1;
   readonly #kind: JoinSpec['kind'];
   readonly #timed: boolean;
+  readonly #lastWins: boolean;
   readonly #inputs: readonly [JoinInputs, JoinInputs];
   readonly #waiting: JoinSide;
   readonly #table: JoinSide;
@@ -41,6 +42,7 @@ export class LookupJoin implements Operator {
   constructor(spec: JoinSpec, schemas: readonly [Schema, Schema]) {
     this.#kind = spec.kind;
     this.#timed = spec.eventTime[0];
+    this.#lastWins = spec.time.tag === 'lookup' && spec.time.lastWins === true;
     this.#inputs = [
       new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
       new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1]),
@@ -63,7 +65,14 @@ export class LookupJoin implements Operator {
   #load({ batch, keys, hashes, nulls }: KeyedBatch): void {
     for (let row = 0; row < batch.rows; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
-      this.#table.insert(batch.columns, keys, row, hashes[row] as number, 0, 0);
+      const hash = hashes[row] as number;
+      const back = batch.retract !== null && batch.retract[row] === 1;
+      if (back || this.#lastWins) {
+        const first = this.#table.rows.first(keys, row, hash);
+        const gone = back ? this.#table.locate(first, batch.columns, row, 0) : first;
+        if (gone >= 0) this.#table.remove(gone);
+      }
+      if (!back) this.#table.insert(batch.columns, keys, row, hash, 0, 0);
     }
   }
 

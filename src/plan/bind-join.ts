@@ -16,7 +16,7 @@ import { boundsOf } from './event-time.ts';
 import { columnsOf } from './expressions.ts';
 import { keepsLeftOnly, makeJoin, padsLeft, padsRight } from './join.ts';
 import type { JoinKind, JoinNode, JoinTime, PlanNode } from './logical.ts';
-import { columnExpr, makeFilter } from './nodes.ts';
+import { columnExpr, makeFilter, makeNewestByKey, makeProjectAs } from './nodes.ts';
 
 /** A condition that must hold, over the columns of both sides, and where it is written. */
 export type Condition = { expr: Expr; span: Span };
@@ -61,7 +61,8 @@ export function planJoin(
       `a ${kind} join with a TEMPORARY table is not supported`,
       'its rows are looked up for those of the left side: use JOIN or LEFT JOIN',
     );
-  const time: JoinTime = lookup ? { tag: 'lookup' } : timeOf(kind, draft, context);
+  const time = lookup ? lookupTime(draft) : timeOf(kind, draft, context);
+  if (time.tag === 'lookup' && time.lastWins !== true) draft.right = lastRows(draft.right);
   if (draft.leftKeys.length === 0 && !lookup && !isSingleRow(left) && !isSingleRow(right)) {
     context.diagnostics.error(
       'UNSUPPORTED',
@@ -88,7 +89,41 @@ function refuse({ diagnostics, span }: JoinContext, message: string, hint: strin
 /** Whether the rows are those of a TEMPORARY table, or are written in the query. */
 export function isLookup(node: PlanNode): boolean {
   if (node.tag === 'scan') return node.temporary || node.connector === 'values';
-  return (node.tag === 'project' || node.tag === 'filter') && isLookup(node.input);
+  const passes = node.tag === 'project' || node.tag === 'filter' || node.tag === 'newest-by-key';
+  return passes && isLookup(node.input);
+}
+
+/** The rows with the last one of each PRIMARY KEY only. */
+export function lastRows(node: PlanNode): PlanNode {
+  switch (node.tag) {
+    case 'scan':
+      return node.primaryKey === undefined ? node : makeNewestByKey(node, node.primaryKey);
+    case 'project':
+      return makeProjectAs(lastRows(node.input), node.exprs, node.schema);
+    case 'filter':
+      return makeFilter(lastRows(node.input), node.predicate);
+    default:
+      return node;
+  }
+}
+
+/** Where rows are looked up by just their PRIMARY KEY, the last one can be kept in the place of those before it. */
+function lookupTime({ right, rightKeys, nullsMeet }: Draft): JoinTime {
+  let keys: readonly Expr[] = rightKeys;
+  let node = right;
+  for (; node.tag === 'project'; node = node.input) {
+    const { exprs } = node;
+    keys = keys.map((key) => (key.tag === 'column' ? (exprs[key.index] ?? key) : key));
+  }
+  const own = node.tag === 'scan' ? node.primaryKey : undefined;
+  const named = keys.flatMap((key) => (key.tag === 'column' ? [key.index] : []));
+  const isKey =
+    own !== undefined &&
+    named.length === keys.length &&
+    !nullsMeet.includes(true) &&
+    own.every((key) => named.includes(key)) &&
+    named.every((key) => own.includes(key));
+  return isKey ? { tag: 'lookup', lastWins: true } : { tag: 'lookup' };
 }
 
 /** Whether the rows are written in the query. */

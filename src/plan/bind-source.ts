@@ -72,7 +72,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
   const format = changes ? { ...plain, changes: { keys } } : plain;
   const outputs = outputColumns(table, physical, diagnostics);
   const watermark = bindWatermark(table, outputs, common, diagnostics);
-  if (table.primaryKey.length > 0 && !changes) {
+  if (table.primaryKey.length > 0 && !changes && !table.temporary) {
     diagnostics.warn(
       'UNSUPPORTED',
       `the PRIMARY KEY of "${table.name.text}" is not enforced: the rows of a source are only added`,
@@ -102,6 +102,9 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     watermark,
     lateRows: common.get('late_rows') === 'dead_letter' ? 'dead_letter' : 'count',
     temporary: table.temporary,
+    ...(table.temporary && !changes && table.primaryKey.length > 0
+      ? { primaryKey: table.primaryKey.map((key) => schema.findIndex(({ name }) => name === key)) }
+      : {}),
     schema,
     updating: false,
     keys: null,

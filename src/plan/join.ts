@@ -24,8 +24,7 @@ export function makeJoin(parts: JoinParts): JoinNode {
     residual,
     time,
     schema: schemaOf(parts),
-    // What has met the last row has met it for good.
-    updating: time.tag !== 'as-of' && (left.updating || right.updating || takesBack(kind, time)),
+    updating: isUpdating(parts),
     keys: keysOf(parts),
     eventTime: followsLeft(kind, time) ? left.eventTime : left.eventTime && right.eventTime,
     windows: windowsOf(parts),
@@ -44,6 +43,12 @@ export const padsLeft = (kind: JoinKind): boolean => kind === 'right' || kind ==
 /** Whether a row that comes out has the event time of its left side. */
 const followsLeft = (kind: JoinKind, time: JoinTime): boolean =>
   keepsLeftOnly(kind) || time.tag === 'lookup' || time.tag === 'as-of';
+
+/** What has met the last row has met it for good; a table that is read first does not change any more. */
+function isUpdating({ kind, left, right, time }: JoinParts): boolean {
+  if (time.tag === 'as-of') return false;
+  return left.updating || (right.updating && time.tag !== 'lookup') || takesBack(kind, time);
+}
 
 /** Whether rows come out before it is sure that they stay. */
 const takesBack = (kind: JoinKind, time: JoinTime): boolean =>

@@ -85,6 +85,8 @@ export type ScanNode = NodeShape & {
   lateRows: 'count' | 'dead_letter';
   /** A TEMPORARY table: on the right side of a join it is read to its end first. */
   temporary: boolean;
+  /** Columns that name a row of a TEMPORARY table: of several rows the last one counts where it is looked up. */
+  primaryKey?: readonly number[];
 };
 
 export type ProjectNode = NodeShape & { tag: 'project'; input: PlanNode; exprs: readonly Expr[] };
@@ -144,8 +146,8 @@ export type JoinTime =
   | { tag: 'interval'; lowMicros: number | null; highMicros: number | null }
   /** Rows of one window meet; both inputs are windowed alike. */
   | { tag: 'window'; window: Window }
-  /** The right side is a table that is read to its end before any left row is joined. */
-  | { tag: 'lookup' }
+  /** The right side is a table that is read to its end before any left row is joined; last wins: of several rows of a key. */
+  | { tag: 'lookup'; lastWins?: true }
   /**
    * A left row meets the last right row that is not after it (strict: that is before it). Versions: right rows with
    * `retract` set end the row before them instead of taking back what is equal, and late ones count from now on.

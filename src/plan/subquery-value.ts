@@ -15,7 +15,7 @@ import type { Select } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Environment } from './bind-from.ts';
 import { type Inner, type OpenQuery, bindInner } from './bind-inner-query.ts';
-import { type Condition, isSingleRow } from './bind-join.ts';
+import { type Condition, isSingleRow, lastRows } from './bind-join.ts';
 import { type Move, moveOutside, pairOf } from './correlation.ts';
 import { type ExpressionContext, POISON, type Subquery } from './expression-context.ts';
 import { resolveCall } from './functions.ts';
@@ -317,11 +317,12 @@ function prepareByKey(inner: OpenQuery, span: Span, environment: Environment): P
 
 /** Whether equalities bind every column that tells the rows apart. */
 function hasOneRow(node: PlanNode, correlated: readonly Condition[]): boolean {
-  if (node.keys === null || node.keys.length === 0) return false;
+  const { keys } = lastRows(node);
+  if (keys === null || keys.length === 0) return false;
   const bound = new Set<number>();
   for (const condition of correlated) {
     const own = pairOf(condition)?.own;
     if (own?.tag === 'column') bound.add(own.index);
   }
-  return node.keys.every((key) => bound.has(key));
+  return keys.every((key) => bound.has(key));
 }

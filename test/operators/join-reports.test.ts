@@ -136,3 +136,47 @@ describe('SET updating_ttl bounds what joins keep (U40)', () => {
     expect(ofZero.filter(({ retract }) => retract)).toHaveLength(taken);
   });
 });
+
+describe('of several rows with one PRIMARY KEY of a table that is read first the last one counts', () => {
+  const SOURCES = `
+    CREATE TABLE a (id INT, k INT, x INT) WITH (connector = 'http', type = 'source');
+    CREATE TEMPORARY TABLE d (k INT PRIMARY KEY, x INT, name TEXT) WITH (connector = 'single_file', path = 'd.json');`;
+  const a = [1, 2, 3].map((k) => ({ id: k * 10, k, x: k }));
+  const d = [
+    { k: 1, x: 1, name: 'old' },
+    { k: 2, x: 2, name: 'two' },
+    { k: 1, x: 3, name: 'new' },
+  ];
+  test.each([
+    ['by the key', 'SELECT a.id, d.name FROM a JOIN d ON a.k = d.k', ['10 new', '20 two']],
+    [
+      'by the key, filtered',
+      "SELECT a.id, d.name FROM a JOIN d ON a.k = d.k WHERE d.name <> 'new'",
+      ['20 two'],
+    ],
+    [
+      'by the key, filtered in ON',
+      "SELECT a.id, d.name FROM a LEFT JOIN d ON a.k = d.k AND d.name <> 'new'",
+      ['10 null', '20 two', '30 null'],
+    ],
+    ['by another column', 'SELECT a.id, d.name FROM a JOIN d ON a.x = d.x', ['20 two', '30 new']],
+    [
+      'by more than the key',
+      'SELECT a.id, d.name FROM a LEFT JOIN d ON a.k = d.k AND a.x = d.x',
+      ['10 null', '20 two', '30 null'],
+    ],
+    [
+      'as one value',
+      'SELECT a.id, (SELECT upper(d.name) FROM d WHERE d.k = a.k) AS name FROM a',
+      ['10 NEW', '20 TWO', '30 null'],
+    ],
+  ])('%s', (_, query, expected) => {
+    for (const batchRows of [1, 8])
+      for (const turns of [[0], [1], [0, 1]]) {
+        const { rows } = runRows(`${SOURCES} ${query};`, { a, d }, batchRows, turns);
+        expect(rows.map((row) => Object.values(row).map(String).join(' ')).sort()).toEqual(
+          expected,
+        );
+      }
+  });
+});

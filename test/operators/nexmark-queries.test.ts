@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Row } from '../../src/batch/values.ts';
-import { runSql } from './run-graph.ts';
+import { runRows, runSql } from './run-graph.ts';
 
 const EVENTS = 1_086_957;
 
@@ -123,4 +123,16 @@ test('q23, bids with who made them and what they sell, are as many as DuckDB say
   const { rows } = runSql(`${tables}
     SELECT count(*) AS n FROM bid B JOIN person P ON P.id = B.bidder JOIN auction A ON A.seller = B.bidder;`);
   expect(rows).toEqual([{ n: 1_385_837n }]);
+}, 60_000);
+
+test('q13, bids with what is known of their auctions in a table that is read first, is what DuckDB says', () => {
+  const side = Array.from({ length: 10_000 }, (_, key) => ({ key: BigInt(key), value: `${key}` }));
+  const { rows, late } = runRows(
+    `CREATE TABLE bid (WATERMARK FOR datetime AS datetime) WITH (connector = 'nexmark', table = 'bid', events = '108695');
+    CREATE TEMPORARY TABLE side_input (key BIGINT PRIMARY KEY, value TEXT) WITH (connector = 'single_file', path = 'side.json');
+    SELECT B.auction, B.bidder, B.price, B.datetime, S.value FROM bid B JOIN side_input S ON B.auction % 10000 = S.key;`,
+    { side_input: side },
+  );
+  expect(digest(rows, ['datetime'])).toBe('99999 | 885930442973');
+  expect(late).toEqual([]);
 }, 60_000);

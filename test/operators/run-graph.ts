@@ -32,7 +32,7 @@ export function runSql(sql: string, batchRows = 2048, turns: readonly number[] =
   return runWith(sql, turns, (run, operator) => run.open(operator, batchRows));
 }
 
-/** As `runSql`, over given rows of each table, which may hold values as `batchFromRows` takes them. */
+/** As `runSql`, over given rows of each table that does not make them itself; they may hold values as `batchFromRows` takes them. */
 export function runRows(
   sql: string,
   inputs: Readonly<Record<string, readonly Row[]>>,
@@ -40,11 +40,13 @@ export function runRows(
   turns: readonly number[] = [],
 ): RunResult {
   return runWith(sql, turns, (run, operator) =>
-    operator.spec.tag === 'source' && operator.spec.connector.connector === 'values'
+    operator.spec.tag === 'source' && MADE.has(operator.spec.connector.connector)
       ? run.open(operator, batchRows)
       : run.feed(operator, inputs, batchRows),
   );
 }
+
+const MADE: ReadonlySet<string> = new Set(['values', 'nexmark']);
 
 function runWith(
   sql: string,

@@ -298,8 +298,10 @@ function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
       }));
   const toDecoded = moveColumn(placesOf(decoded));
   const toKept = moveColumn(placesOf(kept));
+  // What names a row has done its work when joins were planned.
+  const { primaryKey: _, ...rest } = scan;
   const node: ScanNode = {
-    ...scan,
+    ...rest,
     physical: decoded.map((index) => must(scan.physical[index], 'physical column')),
     computed: computed.map(toDecoded),
     watermark:

@@ -3,7 +3,7 @@
  *
  * A side keeps its rows only if a row without a match does not come out of the other side's: what is tested of the
  * side that is padded with NULLs must be tested after the padding. An as-of join looks for the last right row, and
- * must see those that a condition would drop.
+ * must see those that a condition would drop; so must a lookup of the last row of each key.
  */
 import type { Expr } from '../../expr/expr.ts';
 import { canFail, usesRowTime } from '../../expr/expr-tools.ts';
@@ -29,7 +29,7 @@ export function pushIntoJoin(
     const mayMove = !usesRowTime(condition) && (staying.length === 0 || !canFail(condition));
     if (!mayMove) staying.push(condition);
     else if (side === 'left' && !padsLeft(join.kind)) toLeft.push(condition);
-    else if (side === 'right' && !padsRight(join.kind) && join.time.tag !== 'as-of')
+    else if (side === 'right' && !padsRight(join.kind) && !looksForLast(join))
       toTheRight.push(toRight(condition, width));
     else if (join.kind === 'inner' && side === null && join.time.tag !== 'as-of')
       inside.push(condition);
@@ -45,6 +45,9 @@ export function pushIntoJoin(
   const above = allOf(staying);
   return above === null ? below : makeFilter(below, above);
 }
+
+const looksForLast = ({ time }: JoinNode): boolean =>
+  time.tag === 'as-of' || (time.tag === 'lookup' && time.lastWins === true);
 
 /**
  * A left join whose padded rows a condition drops is an inner join. Its result is taken back from time to time in
