@@ -8,6 +8,7 @@ import { mergeProjectsRule } from './rules/merge-projects.ts';
 import { pruneColumnsRule } from './rules/prune-columns.ts';
 import { pushFiltersRule } from './rules/push-filters.ts';
 import type { Rule } from './rules/rule.ts';
+import { shareWindowsRule } from './rules/share-windows.ts';
 import { topNRule } from './rules/top-n.ts';
 
 export const RULES: readonly Rule[] = [
@@ -27,6 +28,8 @@ export const RULES: readonly Rule[] = [
   mergeProjectsRule,
   foldOutputsRule,
   dropIdentityRule,
+  // When everybody has said which columns are needed, and inputs that are the same are one node.
+  shareWindowsRule,
   // Last: what the others made must still be a plan.
   checkPlanRule,
 ];
