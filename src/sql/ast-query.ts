@@ -1,6 +1,7 @@
 /** Queries as syntax. */
 import type { Span } from '../base/errors.ts';
 import type { Identifier } from './ast.ts';
+import type { MatchRecognize } from './ast-match.ts';
 import type { CallExpression, Expression, WindowSpecification } from './ast-expression.ts';
 
 /** A set expression with what may stand around it. */
@@ -102,7 +103,7 @@ export type WildcardItem = {
   readonly span: Span;
 };
 
-export type TableReference = NamedTable | DerivedTable | TableFunction | Join;
+export type TableReference = NamedTable | DerivedTable | TableFunction | Join | MatchRecognize;
 
 export type NamedTable = {
   readonly tag: 'table';

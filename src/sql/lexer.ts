@@ -47,7 +47,7 @@ const PARAMETER = /\$[\p{L}\p{N}_]+/uy;
 /** Longest first. `>>` is missing on purpose: `ARRAY<ARRAY<INT>>` ends in two closing signs. */
 const SYMBOLS = (
   '->> #>> !~* -> #> @> <@ => :: <= >= <> != == || ~* !~ << ' +
-  '( ) [ ] , ; . : + - * / % ^ < > = ~ ? & | #'
+  '( ) [ ] { } , ; . : + - * / % ^ < > = ~ ? & | #'
 ).split(' ');
 
 /** Signs that word processors put where a quote was typed. */

@@ -137,8 +137,22 @@ function parseArgument(stream: TokenStream): CallArgument {
     name = stream.anyName('the name of an argument');
     stream.next();
   }
-  const value = stream.parseExpression();
+  const value = atRowsOf(stream) ? parseRowsOf(stream) : stream.parseExpression();
   return { name, value, span: stream.spanFrom(start) };
+}
+
+/** `x.*`: all rows of a variable of MATCH_RECOGNIZE. */
+const atRowsOf = (stream: TokenStream): boolean =>
+  (stream.peek().kind === 'word' || stream.peek().kind === 'quoted') &&
+  stream.atSymbol('.', 1) &&
+  stream.atSymbol('*', 2);
+
+function parseRowsOf(stream: TokenStream): Expression {
+  const name = stream.identifier('a name', true);
+  stream.next();
+  const star = stream.next();
+  const all = { name: '*', quoted: true, text: '*', span: star.span };
+  return { tag: 'path', parts: [name, all], span: stream.spanFrom(name.span.start) };
 }
 
 function parseOver(stream: TokenStream): WindowSpecification | null {

@@ -11,13 +11,14 @@ import type {
 import { isBareAlias } from './keywords.ts';
 import { parseOrdinaryCall } from './parse-call.ts';
 import { parenthesised } from './parse-list.ts';
+import { parseMatches } from './parse-match.ts';
 import { atQueryStart, atQueryTail, atWindowClause } from './query-words.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** One element of FROM, with the joins behind it. */
 export function parseTableReference(stream: TokenStream): TableReference {
   return stream.measured((grow) => {
-    let left = parseTableOperand(stream);
+    let left = parseMatched(stream);
     grow();
     for (;;) {
       const join = parseJoin(stream, left);
@@ -42,7 +43,7 @@ function parseJoin(stream: TokenStream, left: TableReference): Join | null {
       span: keyword,
     });
   }
-  const right = parseTableOperand(stream);
+  const right = parseMatched(stream);
   let constraint: JoinConstraint | null = null;
   if (natural) constraint = { tag: 'natural', span: keyword };
   else if (kind !== 'cross') constraint = parseJoinConstraint(stream);
@@ -88,6 +89,9 @@ function parseJoinConstraint(stream: TokenStream): JoinConstraint {
   }
   return stream.fail('ON or USING', ['ON', 'USING'], 'a join without a condition is CROSS JOIN');
 }
+
+const parseMatched = (stream: TokenStream): TableReference =>
+  parseMatches(stream, parseTableOperand(stream), parseTableAlias);
 
 function parseTableOperand(stream: TokenStream): TableReference {
   const { start } = stream.peek().span;

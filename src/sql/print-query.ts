@@ -32,6 +32,7 @@ import type {
   TableReference,
 } from './ast-query.ts';
 import { BINARY_PRECEDENCE, PRECEDENCE, precedenceOf } from './precedence.ts';
+import { type PartPrinters, printMatch } from './print-match.ts';
 import { printIdentifier, printType, quote } from './print-type.ts';
 
 // Queries.
@@ -143,8 +144,17 @@ function printTableReference(table: TableReference): string {
     }
     case 'join':
       return printJoin(table);
+    case 'match':
+      return printMatch(table, MATCH_PARTS);
   }
 }
+
+const MATCH_PARTS: PartPrinters = {
+  table: (table) => printTableReference(table),
+  alias: (alias) => printTableAlias(alias),
+  expression: (expression) => printExpression(expression),
+  orderBy: (items) => printOrderBy(items),
+};
 
 const printSystemTime = (asOf: Expression | null): string =>
   asOf === null ? '' : ` FOR SYSTEM_TIME AS OF ${printExpression(asOf)}`;

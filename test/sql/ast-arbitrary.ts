@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import type { Identifier } from '../../src/sql/ast.ts';
+import type { MatchSkip, Pattern } from '../../src/sql/ast-match.ts';
 import type {
   BinaryOperator,
   BooleanLiteral,
@@ -153,6 +154,7 @@ type Tied = {
   query: Query;
   setExpression: SetExpression;
   table: TableReference;
+  pattern: Pattern;
   type: TypeName;
 };
 
@@ -379,6 +381,32 @@ const tied = fc.letrec<Tied>((tie) => {
       made.constraint?.tag !== 'natural',
     constraint: made.kind === 'cross' ? null : made.constraint,
   }));
+  const pattern = tie('pattern');
+  const skip: fc.Arbitrary<MatchSkip> = fc.oneof(
+    fc.constantFrom<MatchSkip>({ tag: 'past_last', span }, { tag: 'next_row', span }),
+    node('to_first', { variable: identifier }),
+    node('to_last', { variable: identifier }),
+  );
+  const match = node('match', {
+    input: table,
+    partitionBy: list(expression),
+    orderBy: list(orderItem),
+    measures: list(spanned(fc.record({ expression, name: anyWord }))),
+    skip: fc.option(skip),
+    pattern,
+    within: optional(expression),
+    define: list(spanned(fc.record({ name: identifier, condition: expression }))),
+    alias,
+  });
+  const repeat = node('repeat', {
+    pattern,
+    least: fc.nat(3),
+    most: fc.option(fc.nat(3)),
+    reluctant: fc.boolean(),
+  }).map((made) => ({
+    ...made,
+    most: made.most === null ? null : Math.max(1, made.least, made.most),
+  }));
   const structField = spanned(fc.record({ name: identifier, type, notNull: fc.boolean() }));
   return {
     expression: fc.oneof({ ...bounds, withCrossShrink: true }, leaf, ...compound),
@@ -401,6 +429,14 @@ const tied = fc.letrec<Tied>((tie) => {
         alias,
       }),
       join,
+      match,
+    ),
+    pattern: fc.oneof(
+      { ...bounds, withCrossShrink: true },
+      node('variable', { name: identifier }),
+      node('sequence', { parts: fc.array(pattern, { minLength: 2, maxLength: 3 }) }),
+      node('alternation', { parts: fc.array(pattern, { minLength: 2, maxLength: 3 }) }),
+      repeat,
     ),
     type: fc.oneof(
       { ...bounds, withCrossShrink: true },
