@@ -37,6 +37,7 @@ export const ERROR_CODES = {
   TYPE_ERROR: { domain: 'user', retry: 'never' },
   INVALID_GROUPING: { domain: 'user', retry: 'never' },
   INVALID_WINDOW: { domain: 'user', retry: 'never' },
+  INVALID_PATTERN: { domain: 'user', retry: 'never' },
   INVALID_WATERMARK: { domain: 'user', retry: 'never' },
   MISSING_WATERMARK: { domain: 'user', retry: 'never' },
   INVALID_SINK: { domain: 'user', retry: 'never' },
@@ -56,6 +57,7 @@ export const ERROR_CODES = {
   ROW_TOO_LARGE: { domain: 'user', retry: 'never' },
   FUNCTION_ERROR: { domain: 'user', retry: 'never' },
   LATE_ROW: { domain: 'user', retry: 'never' },
+  MATCH_TOO_LARGE: { domain: 'user', retry: 'never' },
   NOTHING_TO_RETRACT: { domain: 'user', retry: 'never' },
   // The API.
   INVALID_REQUEST: { domain: 'user', retry: 'never' },

@@ -11,6 +11,11 @@ export const LIMITS = {
   queryDepthMax: 128,
   /** Height of a syntax tree, where `a + b + c` counts for each sign: what walks a tree may recurse this far. */
   queryHeightMax: 512,
+  /** Variables of a pattern, and instructions of the program it becomes. */
+  patternVariablesMax: 64,
+  patternProgramMax: 1_000,
+  /** Ways to match rows that are open at once, in one partition. */
+  matchThreadsMax: 20_000,
   parallelismMax: 64,
   /** Windows of one query that hold the same row. */
   windowsPerRowMax: 100_000,

@@ -5,6 +5,7 @@ import { formatInterval } from '../plan/interval.ts';
 import { describeJoinState } from './explain-join.ts';
 import { isUpdated } from '../plan/nodes.ts';
 import type { GraphEdge, GraphOperator, OperatorSpec, PhysicalGraph, WindowSpec } from './graph.ts';
+import { describeMatchState } from './explain-match.ts';
 import { describeOverState, describeTopNState } from './explain-over.ts';
 import { stagesOf } from './stages.ts';
 import { paneMicros } from './window-panes.ts';
@@ -86,6 +87,8 @@ export function describeState(spec: OperatorSpec): string | null {
       return describeOverState(spec);
     case 'top-n':
       return describeTopNState(spec);
+    case 'match':
+      return describeMatchState(spec);
     case 'set-operation':
       return 'one row per different row, until neither side has it';
     case 'project':

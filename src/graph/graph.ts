@@ -10,6 +10,7 @@
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { JoinKind, JoinTime, UserCall } from '../plan/logical.ts';
+import type { MatchShape } from '../expr/match.ts';
 import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 import type { Window } from '../plan/logical.ts';
@@ -135,6 +136,8 @@ export type OperatorSpec =
       ordinality: boolean;
       outer: boolean;
     }
+  /** MATCH_RECOGNIZE. Output: the partition's columns, then the measures. */
+  | ({ tag: 'match' } & MatchShape)
   /** EXCEPT and INTERSECT of two inputs with the same columns; rows carry retractions. */
   | { tag: 'set-operation'; operator: 'except' | 'intersect'; all: boolean; flushMs: number }
   /** Output: the input's columns, then one per call; of a table function (`rows`) its columns instead, once per row it gives. */

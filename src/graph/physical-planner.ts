@@ -10,7 +10,7 @@ import { hashBytes } from '../base/hash.ts';
 import type { Expr } from '../expr/expr.ts';
 import { partitionKeys } from '../plan/bind-partitions.ts';
 import { describeNode, describeSink } from '../plan/describe.ts';
-import type { JoinNode, LogicalPlan, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
+import type { JoinNode, LogicalPlan, MatchNode, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
 import { columnExpr, inputsOf } from '../plan/nodes.ts';
 import { nodesOf } from '../plan/rewrite.ts';
 import type {
@@ -71,6 +71,7 @@ function keysBefore(node: PlanNode, port: number): readonly Expr[] | null {
       return node.groupBy;
     case 'over':
     case 'top-n':
+    case 'match':
       return node.partitionBy;
     case 'set-operation':
       return node.schema.map((_, index) => columnExpr(node.schema, index));
@@ -157,6 +158,8 @@ function specOf(node: PlanNode): OperatorSpec {
     }
     case 'user-function':
       return { tag: 'user-function', calls: node.calls, rows: node.rows };
+    case 'match':
+      return matchSpec(node);
     case 'set-operation':
       return {
         tag: 'set-operation',
@@ -166,6 +169,18 @@ function specOf(node: PlanNode): OperatorSpec {
       };
   }
 }
+
+const matchSpec = (node: MatchNode): OperatorSpec => ({
+  tag: 'match',
+  partitionBy: node.partitionBy,
+  orderBy: node.orderBy,
+  variables: node.variables,
+  program: node.program,
+  conditions: node.conditions,
+  measures: node.measures,
+  skip: node.skip,
+  withinMicros: node.withinMicros,
+});
 
 const joinSpec = (node: JoinNode): OperatorSpec => ({
   tag: 'join',

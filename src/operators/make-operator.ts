@@ -6,6 +6,7 @@ import { BucketedWindowAggregate } from './bucketed-window-aggregate.ts';
 import { Filter } from './filter.ts';
 import { NewestByKey } from './newest-by-key.ts';
 import type { Operator } from './operator.ts';
+import { MatchRecognizer } from './match-recognizer.ts';
 import { makeJoinOperator } from './make-join.ts';
 import { OverTimed } from './over-timed.ts';
 import { OverUpdating } from './over-updating.ts';
@@ -49,6 +50,8 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
         : new OverTimed(spec, inputSchema(operator, graph));
     case 'top-n':
       return new TopN(spec, inputSchema(operator, graph));
+    case 'match':
+      return new MatchRecognizer(spec, inputSchema(operator, graph), operator.schema);
     case 'set-operation':
       return new SetOperation(spec, operator.schema);
     case 'user-function':

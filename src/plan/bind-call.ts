@@ -18,6 +18,8 @@ export function bindCall(
   binder: { bind: (expression: Expression) => Expr },
 ): Expr {
   const name = call.name.name;
+  const matched = context.match?.(call) ?? null;
+  if (matched !== null) return matched;
   if (call.over !== null || isWindowCall(call)) return bindWindowed(call, context);
   if (isOverFunction(name) && !isAggregateName(name))
     return refuse(

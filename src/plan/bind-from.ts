@@ -8,12 +8,14 @@ import type {
   TableAlias,
   TableReference,
 } from '../sql/ast-query.ts';
+import type { MatchRecognize } from '../sql/ast-match.ts';
 import type { Span } from '../base/errors.ts';
 import { bindLateral } from './bind-lateral.ts';
 import { besideUnnest, isUnnest, takesLists } from './bind-unnest.ts';
 import type { Condition } from './bind-join.ts';
 import { bindJoin, joinAll, sideBySide, withCondition } from './bind-join-clause.ts';
 import { bindTableFunction, isUserTable } from './bind-table-function.ts';
+import { bindMatch } from './bind-match.ts';
 import { oneRow } from './bind-values.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
@@ -158,6 +160,8 @@ function bindReference(reference: TableReference, environment: Environment): Rel
       });
       return NOTHING;
     }
+    case 'match':
+      return matchOf(reference, environment);
     case 'join':
       if (
         isLateral(reference.right) ||
@@ -172,6 +176,13 @@ function bindReference(reference: TableReference, environment: Environment): Rel
         environment,
       );
   }
+}
+
+function matchOf(reference: MatchRecognize, environment: Environment): Relation {
+  const relation = bindReference(reference.input, environment);
+  const rows = joinParts(relation, [], reference.span, environment);
+  const query = bindMatch(reference, relation.scope, rows, environment.diagnostics);
+  return named(query, reference.alias, null, environment.diagnostics);
 }
 
 function named(

@@ -6,6 +6,7 @@ import { describeJoin } from './describe-join.ts';
 import { formatInterval } from './interval.ts';
 import type { PlanNode, SinkPlan, Window } from './logical.ts';
 import { quoteName } from './scope.ts';
+import { describeMatch } from './describe-match.ts';
 import { describeOver, describeTopN } from './describe-over.ts';
 import { describeUserFunctions } from './describe-user-functions.ts';
 
@@ -39,6 +40,8 @@ export function describeNode(node: PlanNode): string {
       return describeTopN(node);
     case 'user-function':
       return describeUserFunctions(node);
+    case 'match':
+      return describeMatch(node);
     case 'set-operation':
       return `${node.operator}${node.all ? ' all' : ''}`;
   }

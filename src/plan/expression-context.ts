@@ -53,6 +53,8 @@ export type ExpressionContext = {
   over?: (call: CallExpression) => Expr;
   /** Gives the expression for an element of `unnest(…)`; absent: it is refused here. */
   unnest?: (call: CallExpression) => Expr;
+  /** Takes the calls that only MATCH_RECOGNIZE has; null: it is another call. */
+  match?: (call: CallExpression) => Expr | null;
   /** Names of other expressions of the same SELECT that may be used where no column has the name. */
   aliases: ReadonlyMap<string, Expression>;
   /** Columns of the query outside that a correlated subquery may read where it has no such name itself. */

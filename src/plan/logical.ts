@@ -12,6 +12,7 @@
 import type { Schema } from '../batch/types.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import type { UserFunction } from '../expr/user-function.ts';
+import type { MatchShape } from '../expr/match.ts';
 import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 
@@ -193,6 +194,15 @@ export type TopNNode = NodeShape & {
   rank: string | null;
 };
 
+/** MATCH_RECOGNIZE. Columns: the partition's, then the measures. A match has the time when it was certain. */
+export type MatchNode = NodeShape &
+  MatchShape & {
+    tag: 'match';
+    input: PlanNode;
+    /** As written, for people. */
+    pattern: string;
+  };
+
 /** EXCEPT and INTERSECT of inputs that have the same types. */
 export type SetOperationNode = NodeShape & {
   tag: 'set-operation';
@@ -239,7 +249,8 @@ export type PlanNode =
   | TopNNode
   | SetOperationNode
   | UnnestNode
-  | UserFunctionNode;
+  | UserFunctionNode
+  | MatchNode;
 
 export type SinkPlan = {
   tag: 'sink';

@@ -131,6 +131,7 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
     // What these read are columns, which nothing folds.
     case 'over':
     case 'top-n':
+    case 'match':
     case 'set-operation':
     case 'newest-by-key':
     case 'union':

@@ -7,6 +7,7 @@ import { type Schema, sameType, typeName } from '../../batch/types.ts';
 import { childrenOf } from '../../expr/expr-tools.ts';
 import type { Expr } from '../../expr/expr.ts';
 import { aggregateOperands, overOperands, userCallOperands } from '../expressions.ts';
+import { matchOperands } from '../match-nodes.ts';
 import { isInvertible } from '../functions.ts';
 import type {
   JoinNode,
@@ -102,6 +103,9 @@ function checkNode(node: PlanNode): void {
     case 'user-function':
       for (const expr of node.calls.flatMap(userCallOperands)) checkExpr(expr, node.input.schema);
       return;
+    case 'match':
+      assert(!node.input.updating && node.input.eventTime, 'rows that are matched stay');
+      return checkColumns(matchOperands(node), node.input.schema);
     case 'set-operation':
     case 'union':
       assert(

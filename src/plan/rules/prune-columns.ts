@@ -32,6 +32,7 @@ import {
 } from '../nodes.ts';
 import { nodesOf } from '../rewrite.ts';
 import { joinNeeds, pruneJoin } from './prune-join.ts';
+import { matchNeeds, pruneMatch } from './prune-match.ts';
 import { overNeeds, pruneOver, pruneTopN, topNNeeds } from './prune-over.ts';
 import { pruneUnnest, unnestNeeds } from './prune-unnest.ts';
 import { pruneUserFunctions, userFunctionNeeds } from './prune-user-functions.ts';
@@ -119,6 +120,8 @@ function needOfInput(
       return unnestNeeds(node, own);
     case 'user-function':
       return userFunctionNeeds(node, own);
+    case 'match':
+      return matchNeeds(node, own);
     // Rows are told apart by all their columns.
     case 'set-operation':
       return node.schema.keys();
@@ -185,6 +188,8 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       return pruneUnnest(node, own, input);
     case 'user-function':
       return pruneUserFunctions(node, own, input);
+    case 'match':
+      return pruneMatch(node, own, input);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
     case 'newest-by-key': {

@@ -41,7 +41,7 @@ export const topNNeeds = (node: TopNNode, own: ReadonlySet<number>): Iterable<nu
 ];
 
 /** Rows are kept whole, so a shared input is cut to what this node needs of it. */
-function narrowed(
+export function narrowed(
   given: Pruned,
   before: PlanNode,
   needs: Iterable<number>,
