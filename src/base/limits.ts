@@ -15,7 +15,7 @@ export const LIMITS = {
   patternVariablesMax: 64,
   patternProgramMax: 1_000,
   /** Ways to match rows that are open at once, in one partition. */
-  matchThreadsMax: 20_000,
+  matchThreadsMax: 10_000,
   parallelismMax: 64,
   /** Windows of one query that hold the same row. */
   windowsPerRowMax: 100_000,

@@ -40,13 +40,15 @@ export type MatchInstruction =
 
 /** Where the next match may begin. */
 export type MatchSkip =
-  { tag: 'past_last' | 'next_row' } | { tag: 'to_first' | 'to_last'; variable: number };
+  | { tag: 'past_last' | 'next_row' }
+  | { tag: 'to_first' | 'to_last'; variable: number };
 
 export type MatchShape = {
   /** Columns of the input. */
   partitionBy: readonly Expr[];
   /** Columns of the input that tell rows of one event time apart. */
   orderBy: readonly SortKey[];
+  /** As CLASSIFIER() gives them. */
   variables: readonly string[];
   program: readonly MatchInstruction[];
   /** Of each variable: what a row must be; null: any row. */

@@ -10,7 +10,14 @@ import { hashBytes } from '../base/hash.ts';
 import type { Expr } from '../expr/expr.ts';
 import { partitionKeys } from '../plan/bind-partitions.ts';
 import { describeNode, describeSink } from '../plan/describe.ts';
-import type { JoinNode, LogicalPlan, MatchNode, PlanNode, ScanNode, SinkPlan } from '../plan/logical.ts';
+import type {
+  JoinNode,
+  LogicalPlan,
+  MatchNode,
+  PlanNode,
+  ScanNode,
+  SinkPlan,
+} from '../plan/logical.ts';
 import { columnExpr, inputsOf } from '../plan/nodes.ts';
 import { nodesOf } from '../plan/rewrite.ts';
 import type {

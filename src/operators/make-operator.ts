@@ -51,7 +51,7 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
     case 'top-n':
       return new TopN(spec, inputSchema(operator, graph));
     case 'match':
-      return new MatchRecognizer(spec, inputSchema(operator, graph), operator.schema);
+      return new MatchRecognizer(spec, inputSchema(operator, graph));
     case 'set-operation':
       return new SetOperation(spec, operator.schema);
     case 'user-function':

@@ -12,15 +12,14 @@
  */
 import { must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
-import { isValid, type Column, type Int64Column } from '../batch/column.ts';
+import type { Column, Int64Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { compareValues } from '../batch/row-equal.ts';
 import { filterBatch, sliceBatch, takeBatch, takeColumn } from '../batch/take.ts';
 import { timestampText } from '../batch/timestamp-text.ts';
 import type { Schema } from '../batch/types.ts';
 import { RowErrors } from '../expr/row-errors.ts';
-import { allGroups, GroupIndex } from '../state/group-index.ts';
+import { GroupIndex } from '../state/group-index.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { DueRows, splitAt } from './due-rows.ts';
 import type { Operator, Output, Watermark } from './operator.ts';
@@ -31,7 +30,8 @@ import { sortedRows } from './over-rows.ts';
 import type { OverSpec } from './over-updating.ts';
 import { survivors } from './project.ts';
 import { problemsOf, rowJson } from './row-json.ts';
-import { approximate, type KeyColumn } from './sort-approximation.ts';
+import type { KeyColumn } from './sort-approximation.ts';
+import { timedOrder } from './timed-order.ts';
 import { timeAt, timesOf } from './times.ts';
 
 export class OverTimed implements Operator {
@@ -98,7 +98,7 @@ export class OverTimed implements Operator {
     const due = this.#due.take(this.#watermark);
     if (due === null) return;
     const groups = this.#groupsOf(due);
-    const order = this.#sorted(due, groups);
+    const order = timedOrder(due, groups, this.#keys);
     const batch = takeBatch(due, order, due.rows);
     const ordered = Int32Array.from(order, (row) => groups[row] as number);
     if (this.#history === null) this.#emitClosed(batch, ordered, output);
@@ -111,33 +111,6 @@ export class OverTimed implements Operator {
     const groups = new Int32Array(batch.rows);
     new GroupIndex(keys.map((key) => key.type)).lookupOrInsert(keys, 0, batch.rows, groups);
     return groups;
-  }
-
-  /** By partition, time, the keys, then all columns: an order that depends on the rows only. */
-  #sorted({ rows, columns, eventTime }: RecordBatch, groups: Int32Array): Int32Array {
-    const times = must(eventTime, 'event times of the batch').words;
-    const [first] = this.#keys;
-    const near =
-      first === undefined
-        ? new Float64Array(rows)
-        : approximate(columns[first.index] as Column, rows, first);
-    return allGroups(rows).sort((left, right) => {
-      const group = (groups[left] as number) - (groups[right] as number);
-      if (group !== 0) return group;
-      const time = timeAt(times, left) - timeAt(times, right);
-      if (time !== 0) return time;
-      if (near[left] !== near[right])
-        return (near[left] as number) < (near[right] as number) ? -1 : 1;
-      for (const key of this.#keys) {
-        const order = compareKey(columns[key.index] as Column, left, right, key);
-        if (order !== 0) return order;
-      }
-      for (const column of columns) {
-        const order = compareValues(column, left, column, right);
-        if (order !== 0) return order;
-      }
-      return 0;
-    });
   }
 
   #keyColumns(columns: readonly Column[]): { column: Column; descending: boolean }[] {
@@ -224,13 +197,6 @@ export class OverTimed implements Operator {
   stateRows(): number {
     return this.#due.rows + (this.#history?.rows() ?? 0);
   }
-}
-
-function compareKey(column: Column, left: number, right: number, key: KeyColumn): number {
-  const present = isValid(column, left);
-  if (present !== isValid(column, right)) return present === key.nullsFirst ? 1 : -1;
-  const order = compareValues(column, left, column, right);
-  return key.descending ? -order : order;
 }
 
 /** Of each row the first of its partition. */

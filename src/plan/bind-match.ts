@@ -52,13 +52,17 @@ class MatchClauses {
   readonly #input: PlanNode;
   readonly #diagnostics: Diagnostics;
   readonly #variables: readonly string[];
+  /** As CLASSIFIER() gives them. */
+  readonly #written: readonly string[];
 
   constructor(match: MatchRecognize, scope: Scope, input: PlanNode, diagnostics: Diagnostics) {
     this.#match = match;
     this.#scope = scope;
     this.#input = input;
     this.#diagnostics = diagnostics;
-    this.#variables = variablesOf(match.pattern);
+    const variables = variablesOf(match.pattern);
+    this.#variables = [...variables.keys()];
+    this.#written = [...variables.values()];
   }
 
   bind(): PlanNode | null {
@@ -78,7 +82,7 @@ class MatchClauses {
       {
         partitionBy,
         orderBy,
-        variables: this.#variables,
+        variables: this.#written,
         program: compilePattern(pattern, this.#variables),
         conditions,
         measures: measures.map(({ expr }) => expr),
@@ -91,12 +95,9 @@ class MatchClauses {
   }
 
   #refuse(message: string, span: Span, hint: string, code: 'pattern' | 'unsupported' = 'pattern') {
-    this.#diagnostics.error(
-      code === 'pattern' ? 'INVALID_PATTERN' : 'UNSUPPORTED',
-      message,
-      span,
-      { hint },
-    );
+    this.#diagnostics.error(code === 'pattern' ? 'INVALID_PATTERN' : 'UNSUPPORTED', message, span, {
+      hint,
+    });
   }
 
   #checkInput(span: Span): void {
@@ -272,9 +273,7 @@ class MatchClauses {
   #measures(): { expr: MatchExpr; field: Field }[] {
     const { measures, pattern } = this.#match;
     const surely = certainVariables(pattern);
-    const certain = new Set(
-      this.#variables.flatMap((name, at) => (surely.has(name) ? [at] : [])),
-    );
+    const certain = new Set(this.#variables.flatMap((name, at) => (surely.has(name) ? [at] : [])));
     const names = new Set<string>();
     return measures.flatMap(({ expression, name }) => {
       if (names.has(name.name))

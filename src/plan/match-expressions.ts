@@ -11,10 +11,10 @@ import { must } from '../base/assert.ts';
 import type { Span } from '../base/errors.ts';
 import { BOOLEAN, INT64, type Schema, type SqlType, TEXT, TIMESTAMP } from '../batch/types.ts';
 import { mapChildren, mapColumns } from '../expr/expr-tools.ts';
-import type { AggregateCall, Expr } from '../expr/expr.ts';
+import type { Expr } from '../expr/expr.ts';
 import type { MatchAggregate, MatchExpr, Navigation, NavigationRead } from '../expr/match.ts';
 import type { CallExpression, Expression } from '../sql/ast-expression.ts';
-import { neverGivesNull, resolveAggregateCall, sortOrder } from './aggregate-calls.ts';
+import { mayGiveNull, neverGivesNull, resolveAggregateCall, sortOrder } from './aggregate-calls.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
@@ -355,7 +355,12 @@ export function mayBeNull(
     if (back > 0 || offset > 0 || (variable !== null && !certain.has(variable))) return true;
     return read.tag === 'column' && must(schema[read.index], 'a column').nullable;
   };
-  const ofAggregate = ({ call }: { call: AggregateCall }): boolean => !neverGivesNull(call);
+  // A variable with a row gives its aggregate a value, if the row has one.
+  const ofAggregate = ({ variable, call }: MatchAggregate): boolean => {
+    if (neverGivesNull(call)) return false;
+    const hasRow = (variable === null || certain.has(variable)) && call.filter === null;
+    return !hasRow || mayGiveNull(call) || call.args.some((arg) => isNullable(arg, schema));
+  };
   const columns: Schema = [
     ...navigations.map((each) => ({ name: '', type: each.type, nullable: ofNavigation(each) })),
     ...aggregates.map((each) => ({ name: '', type: each.call.type, nullable: ofAggregate(each) })),

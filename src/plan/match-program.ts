@@ -31,11 +31,16 @@ export function rowsOfPattern(pattern: Pattern): { least: number; most: number }
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-/** The names of the variables, in the order of the pattern. */
-export function variablesOf(pattern: Pattern): string[] {
-  if (pattern.tag === 'variable') return [pattern.name.name];
-  const parts = pattern.tag === 'repeat' ? [pattern.pattern] : pattern.parts;
-  return [...new Set(parts.flatMap(variablesOf))];
+/** The variables, in the order of the pattern: their names, and how they are first written. */
+export function variablesOf(pattern: Pattern): Map<string, string> {
+  const found = new Map<string, string>();
+  const visit = (each: Pattern): void => {
+    if (each.tag === 'repeat') visit(each.pattern);
+    else if (each.tag !== 'variable') each.parts.forEach(visit);
+    else if (!found.has(each.name.name)) found.set(each.name.name, each.name.text);
+  };
+  visit(pattern);
+  return found;
 }
 
 /** Variables that every match has a row of. */

@@ -179,7 +179,7 @@ export function quoteName(name: string): string {
 }
 
 function columnsHint(scope: Scope): string {
-  const names = scope.map((column) => quoteName(column.name));
+  const names = [...new Set(scope.map((column) => quoteName(column.name)))];
   if (names.length === 0) return 'no columns can be used here';
   const shown = names.slice(0, 12).join(', ');
   return names.length > 12

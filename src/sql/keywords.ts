@@ -20,7 +20,9 @@ export const RESERVED_WORDS = words(
 export const RESERVED_FUNCTION_NAMES = words('left right');
 
 /** Free as names, but after a table or an expression they start the next clause rather than an alias. */
-const CLAUSE_STARTERS = words('anti asc asof by desc fetch match_recognize offset partitioned semi tablesample');
+const CLAUSE_STARTERS = words(
+  'anti asc asof by desc fetch match_recognize offset partitioned semi tablesample',
+);
 
 export const isReserved = (word: string): boolean => RESERVED_WORDS.has(word);
 

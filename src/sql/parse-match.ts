@@ -182,7 +182,7 @@ function parsePrimary(stream: TokenStream): Pattern {
     refuse(
       stream,
       'the anchor ^ is not supported',
-      'a stream has no first row that waits for you: leave it out',
+      'leave it out; PREV(x.key) IS NULL in DEFINE, of a column without NULLs, finds the first row of a partition',
     );
   if (stream.atWord('permute') && stream.atSymbol('(', 1))
     refuse(stream, 'PERMUTE is not supported', 'write the orders out: (A B | B A)');

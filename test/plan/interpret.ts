@@ -161,6 +161,8 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
         times: made.map(({ at }) => must(input.times[at], 'time')),
       };
     }
+    case 'match':
+      throw new Error('matches are not generated');
     case 'join':
       return join(node, run(node.left), run(node.right));
     case 'updating-aggregate': {
