@@ -17,6 +17,7 @@ import { resolveCall } from './functions.ts';
 import { keepsLeftOnly, makeJoin } from './join.ts';
 import type { JoinNode, LogicalPlan, PlanNode, UserCall } from './logical.ts';
 import { columnExpr, makeFilter, makeProjectAs } from './nodes.ts';
+import { matchExprs } from './match-nodes.ts';
 import { rewritePlan } from './rewrite.ts';
 import { makeTableFunction, makeUserFunctions } from './user-function-nodes.ts';
 
@@ -80,6 +81,9 @@ class Lift {
         return this.#join(node);
       case 'user-function':
         return this.#tableFunction(node);
+      case 'match':
+        this.#refuseIn(matchExprs(node), 'in MATCH_RECOGNIZE');
+        return node;
       // What these read are columns.
       case 'over':
       case 'top-n':

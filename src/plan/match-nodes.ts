@@ -41,6 +41,14 @@ export function matchOperands(node: MatchShape): Expr[] {
   ];
 }
 
+/** What conditions and measures compute, over columns of any kind. */
+export const matchExprs = ({ conditions, measures }: MatchShape): Expr[] =>
+  [...conditions, ...measures].flatMap((part) =>
+    part === null
+      ? []
+      : [part.expr, ...part.aggregates.flatMap(({ call }) => aggregateOperands(call))],
+  );
+
 function readsOf({ navigations, aggregates }: MatchExpr): Expr[] {
   const columns = navigations.flatMap(({ read, type }): Expr[] =>
     read.tag === 'column' ? [{ tag: 'column', index: read.index, type }] : [],

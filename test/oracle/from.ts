@@ -68,6 +68,8 @@ function relationOf(reference: TableReference, sources: Sources): Relation {
     }
     case 'table_function':
       return unnested(reference, sources);
+    case 'match':
+      throw new Error('matches are not drawn');
     default:
       return joined(reference, sources);
   }

@@ -41,3 +41,8 @@ SELECT * FROM t MATCH_RECOGNIZE (PATTERN (a b) SUBSET s = (a, b));
 SELECT * FROM t MATCH_RECOGNIZE (MEASURES a.v PATTERN (a));
 ---
 SELECT * FROM t MATCH_RECOGNIZE (PATTERN ());
+---
+CREATE TABLE t (k TEXT, v BIGINT, ts TIMESTAMP NOT NULL, WATERMARK FOR ts)
+  WITH (connector = 'single_file', path = '/t.json', format = 'json', type = 'source');
+CREATE FUNCTION f(x BIGINT) RETURNS BIGINT LANGUAGE javascript AS $$ return x; $$;
+SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts PATTERN (a b) DEFINE b AS f(b.v) > 1);
