@@ -40,7 +40,7 @@ type Name = (typeof NAMES)[number];
 
 // Conditions: as SQL over the variable x and another one y, and as JavaScript.
 
-const here = ({ rows, start, labels }: Seen): number => start + labels.length - 1;
+const here = ({ start, labels }: Seen): number => start + labels.length - 1;
 const value = ({ rows }: Seen, at: number | undefined): number | null =>
   at === undefined ? null : (rows[at]?.v ?? null);
 const placesOf = ({ start, labels }: Seen, name: string | null): number[] =>
