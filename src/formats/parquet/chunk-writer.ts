@@ -3,7 +3,8 @@
  *
  * A page is closed when it has enough rows or bytes; its values are then numbered by a dictionary when that pays. Whether
  * it does is tried on the first values of a chunk, and not again for some chunks where it did not. A chunk whose dictionary
- * has grown too large goes on with plain values: pages say for themselves how they are encoded.
+ * has grown too large goes on with plain values: pages say for themselves how they are encoded. So it is with compression,
+ * for which a chunk has one word.
  * Invariant: a page holds whole rows; a dictionary's page stands before those that use it.
  *
  * Source: github.com/apache/parquet-format, README.md and src/main/thrift/parquet.thrift; pages are of version 1, which every
@@ -43,7 +44,9 @@ const PAGE_BYTES_MAX = 256 * 1024;
 const SAMPLE = 1024;
 /** Values that a dictionary pays for: a quarter of the sample at most. */
 const SAMPLE_DISTINCT_MAX = SAMPLE / 4;
-/** Chunks that go by before a dictionary is tried again. */
+/** A page that stays larger than this share of itself shows that its column does not compress. */
+const COMPRESSED_MAX = 0.9;
+/** Chunks that go by before a dictionary, or compression, is tried again. */
 const CHUNKS_WITHOUT = 7;
 
 /** A column chunk without its place in the file: page bytes, and the fields of its metadata. */
@@ -72,6 +75,9 @@ export class ChunkWriter {
   #tried = false;
   #chunksWithout = 0;
   readonly #encodings = new Set<number>();
+  /** How the pages of the chunk are compressed; null: its first page will tell. */
+  #codec: Compression | null = null;
+  #chunksPlain = 0;
 
   constructor(leaf: Leaf, compression: Compression) {
     this.#leaf = leaf;
@@ -124,6 +130,9 @@ export class ChunkWriter {
     this.#extremes = null;
     this.#encodings.clear();
     this.#tried = false;
+    this.#codec =
+      this.#compression === 'uncompressed' || this.#chunksPlain > 0 ? 'uncompressed' : null;
+    if (this.#chunksPlain > 0) this.#chunksPlain--;
     const { physical } = this.#leaf;
     const possible = physical !== 'boolean' && physical !== 'fixed' && this.#chunksWithout === 0;
     if (this.#chunksWithout > 0) this.#chunksWithout--;
@@ -144,7 +153,7 @@ export class ChunkWriter {
     );
     const total = this.#total;
     const plainBytes = this.#plainBytes;
-    const codec = CODECS[this.#compression];
+    const codec = CODECS[this.#codec ?? 'uncompressed'];
     return {
       bytes,
       metadata: (offset) =>
@@ -269,10 +278,23 @@ export class ChunkWriter {
     return this.#page(PAGE.dictionary, [7, header]);
   }
 
+  /** The first page decides for its chunk: bytes that do not repeat cost time to compress, and to read again. */
+  #compressed(content: Uint8Array): Uint8Array {
+    if (this.#codec === 'uncompressed') return content;
+    const stored = compressSnappy(content);
+    if (this.#codec === null && stored.length > content.length * COMPRESSED_MAX) {
+      this.#codec = 'uncompressed';
+      this.#chunksPlain = CHUNKS_WITHOUT;
+      return content;
+    }
+    this.#codec = 'snappy';
+    return stored;
+  }
+
   /** The page whose content stands in the body. */
   #page(type: number, header: [number, ThriftValue]): Uint8Array {
     const content = this.#body.finish();
-    const stored = this.#compression === 'snappy' ? compressSnappy(content) : content;
+    const stored = this.#compressed(content);
     const page = new ByteWriter(stored.length + 64);
     putStruct(
       page,

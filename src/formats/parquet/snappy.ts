@@ -3,8 +3,11 @@
  *
  * The compressor finds repetitions of four bytes and more by a table of where each hash was seen last, and looks less
  * often the longer it finds nothing. It works in blocks of 64 KiB, so that every distance fits 16 bits.
+ * Compressing is done by the kernel `snappy` where there is one (src/kernels/assembly/snappy.ts); its twin here gives the same
+ * bytes.
  * Source: github.com/google/snappy/blob/main/format_description.txt.
  */
+import { kernel } from '../../kernels/kernels.ts';
 import { brokenParquet } from './thrift.ts';
 
 const BLOCK_BYTES = 65_536;
@@ -18,10 +21,33 @@ const table = new Uint16Array(1 << HASH_BITS);
 /** Bytes that compressing may take at most. */
 const sizeMax = (size: number): number => 32 + size + Math.floor(size / 6);
 
+type Exports = {
+  /** Where the compressed bytes end that begin at `target`. */
+  compress(source: number, size: number, table: number, target: number): number;
+};
+
+/** Below this the way into the kernel's memory and back costs more than it saves. */
+const KERNEL_BYTES_MIN = 512;
+
 let scratch = new Uint8Array(0);
 
 /** The compressed bytes: a view that is valid until the next call. */
 export function compressSnappy(source: Uint8Array): Uint8Array {
+  const found = source.length < KERNEL_BYTES_MIN ? null : kernel<Exports>('snappy');
+  if (found === null) return compressTwin(source);
+  const { memory, exports } = found;
+  found.owner = null;
+  memory.reset();
+  const from = memory.reserve(source.length);
+  const slots = memory.reserve(table.byteLength);
+  const target = memory.reserve(sizeMax(source.length));
+  memory.bytesAt(from, source.length).set(source);
+  const end = exports.compress(from, source.length, slots, target);
+  return memory.bytesAt(target, end - target);
+}
+
+/** The same in TypeScript. */
+export function compressTwin(source: Uint8Array): Uint8Array {
   const need = sizeMax(source.length);
   if (scratch.length < need) scratch = new Uint8Array(need);
   const target = scratch;

@@ -14,6 +14,8 @@ import {
 import { sliceBatch } from '../../../src/batch/take.ts';
 import { batchFromRows, type Row, type Value } from '../../../src/batch/values.ts';
 import { type ParquetOptions, ParquetWriter } from '../../../src/formats/parquet/parquet-writer.ts';
+import { readKernels } from '../../../src/cli/kernels.ts';
+import { useKernels } from '../../../src/kernels/kernels.ts';
 import { anySample } from '../../batch/arbitrary.ts';
 import { Reader } from './duckdb.ts';
 
@@ -22,9 +24,13 @@ const SEED = 20_261_130;
 
 let reader: Reader;
 beforeAll(async () => {
+  useKernels(readKernels());
   reader = await Reader.open();
 });
-afterAll(() => reader.close());
+afterAll(() => {
+  useKernels(null);
+  reader.close();
+});
 
 const anyOptions: fc.Arbitrary<ParquetOptions> = fc.record({
   compression: fc.constantFrom('uncompressed', 'snappy'),
@@ -202,6 +208,34 @@ test(
       rmSync(path);
     });
     await fc.assert(property, { seed: SEED, numRuns: 60 });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  'a column that does not compress is left as it is, and others of the file are compressed',
+  async () => {
+    const prng = new Prng('noise');
+    const noise = (): string =>
+      Array.from({ length: 40 }, () => String.fromCharCode(33 + prng.below(90))).join('');
+    const schema: Schema = [
+      { name: 'noise', type: TEXT, nullable: true },
+      { name: 'words', type: TEXT, nullable: true },
+    ];
+    const rows = Array.from({ length: 20_000 }, (_, index) => ({
+      noise: noise(),
+      words: `the same words again ${index}`,
+    }));
+    const bytes = fileOf(schema, rows, { compression: 'snappy', rowGroupBytes: 500_000 });
+    same(await reader.rows(bytes, schema), rows);
+    const found = await reader.ask(
+      `SELECT path_in_schema AS path, string_agg(DISTINCT compression) AS used
+         FROM parquet_metadata('${reader.write(bytes)}') GROUP BY 1 ORDER BY 1`,
+    );
+    expect(found).toEqual([
+      { path: 'noise', used: 'UNCOMPRESSED' },
+      { path: 'words', used: 'SNAPPY' },
+    ]);
   },
   TIMEOUT_MS,
 );
