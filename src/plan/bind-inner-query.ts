@@ -17,6 +17,8 @@ export type Inner =
 /** Rows of a query's FROM and WHERE, and the conditions that connect them with the query outside. */
 export type OpenQuery = {
   tag: 'open';
+  /** Its ORDER BY and LIMIT are still to be applied. */
+  query: Query;
   select: Select;
   relation: Relation;
   context: ExpressionContext;
@@ -24,19 +26,21 @@ export type OpenQuery = {
   correlated: readonly Condition[];
 };
 
-/** Binds a subquery as far as it needs to know whether it is correlated. */
+/**
+ * Binds a subquery as far as it needs to know whether it is correlated.
+ *
+ * @param takesOrder  whether the caller applies the ORDER BY and LIMIT of a correlated one
+ */
 export function bindInner(
   query: Query,
   context: ExpressionContext,
   environment: Environment,
+  takesOrder = false,
 ): Inner {
   const { body } = query;
+  const ordered = isOrdered(query);
   const isSimple =
-    body.tag === 'select' &&
-    query.with.length === 0 &&
-    query.orderBy.length === 0 &&
-    query.limit === null &&
-    query.offset === null;
+    body.tag === 'select' && query.with.length === 0 && (!ordered || (takesOrder && isRows(body)));
   if (!isSimple || body.tag !== 'select')
     return { tag: 'closed', node: environment.bindQuery(query, environment).node };
   const relation = bindFrom(body, environment);
@@ -45,6 +49,8 @@ export function bindInner(
     (item) => item.tag === 'expression' && hasAggregate(item.expression),
   );
   const isOneAggregate = aggregates && body.groupBy.length === 0 && body.having === null;
+  if (!correlated && ordered)
+    return { tag: 'closed', node: environment.bindQuery(query, environment).node };
   if (!correlated && !isOneAggregate)
     return { tag: 'closed', node: environment.bindSelect(body, relation, environment).node };
   const inside: ExpressionContext = {
@@ -68,6 +74,7 @@ export function bindInner(
   );
   return {
     tag: 'open',
+    query,
     select: body,
     relation,
     context: { ...inside, outer: undefined },
@@ -75,6 +82,18 @@ export function bindInner(
     correlated: conditions,
   };
 }
+
+export const isOrdered = ({ orderBy, limit, offset }: Query): boolean =>
+  orderBy.length > 0 || limit !== null || offset !== null;
+
+/** Whether a SELECT gives rows of its FROM, one for one. */
+const isRows = ({ items, groupBy, having, distinct, distinctOn, qualify }: Select): boolean =>
+  groupBy.length === 0 &&
+  having === null &&
+  qualify === null &&
+  !distinct &&
+  distinctOn.length === 0 &&
+  !items.some((item) => item.tag === 'expression' && hasAggregate(item.expression));
 
 /** Whether the query names a column that only the query outside has. */
 function readsScope(value: unknown, own: Scope, outer: Scope): boolean {

@@ -2,12 +2,13 @@
  * LATERAL subqueries, which read columns of the tables before them → joins.
  *
  * An aggregate of all rows becomes a left join with one group per value it is correlated by; rows as they are become
- * an inner or left join by the conditions of the subquery. Any other form is refused by name.
+ * an inner or left join by the conditions of the subquery; the first rows by ORDER BY and LIMIT, a Top-N per value of them. Any other form is refused by name.
  */
 import type { DerivedTable } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { type Environment, type Relation, joinParts } from './bind-from.ts';
-import { type OpenQuery, bindInner } from './bind-inner-query.ts';
+import { type OpenQuery, bindInner, isOrdered } from './bind-inner-query.ts';
+import { firstRows } from './correlated-rows.ts';
 import { nameOf } from './bind-select.ts';
 import { isOneGroup, prepareAggregates } from './subquery-aggregate.ts';
 import { unmoved } from './correlation.ts';
@@ -41,7 +42,7 @@ export function bindLateral(
     aliases: new Map(),
     origins: new WeakMap(),
   };
-  const inner = bindInner(query, context, environment);
+  const inner = bindInner(query, context, environment, true);
   if (inner.tag === 'closed') return { tag: 'closed', node: inner.node };
   const nothing: Relation = { parts: null, conditions: [], scope: left.scope, open: true };
   const rows = new Rows(joinParts(left, [], span, environment));
@@ -120,6 +121,13 @@ function valuesOf(
   const binder = new ExpressionBinder(inner.context);
   const exprs = items.map((item) => binder.bind(item.expression));
   if (exprs.includes(POISON)) return null;
+  if (isOrdered(inner.query)) {
+    const first = firstRows(inner, exprs, environment);
+    if (first === null) return null;
+    join(kind, rows, first.node, first.conditions, span, environment);
+    const { schema } = first.node;
+    return exprs.map((_, at) => ({ expr: shift(columnExpr(schema, at), width), name: name(at) }));
+  }
   join(kind, rows, inner.node, inner.correlated, span, environment);
   return exprs.map((expr, at) => ({ expr: shift(expr, width), name: name(at) }));
 }

@@ -134,7 +134,7 @@ function sameColumn(node: PlanNode, place: number, shown: number): number {
   return same;
 }
 
-const sortKeys = (items: readonly OrderItem[], columns: readonly Expr[]): SortKey[] =>
+export const sortKeys = (items: readonly OrderItem[], columns: readonly Expr[]): SortKey[] =>
   items.map(({ descending, nulls }, index) => ({
     expr: columns[index] as Expr,
     descending,
@@ -143,7 +143,7 @@ const sortKeys = (items: readonly OrderItem[], columns: readonly Expr[]): SortKe
 
 type RowsWanted = { limit: number | null; offset: number };
 
-function rowsWanted(query: Query, diagnostics: Diagnostics): RowsWanted | null {
+export function rowsWanted(query: Query, diagnostics: Diagnostics): RowsWanted | null {
   const { limit, offset } = query;
   const most = limit === null ? null : constantCount(limit, 'LIMIT', 1, diagnostics);
   const skipped = offset === null ? 0 : constantCount(offset, 'OFFSET', 0, diagnostics);

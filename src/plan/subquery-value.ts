@@ -10,11 +10,13 @@ import { must } from '../base/assert.ts';
 import type { Span } from '../base/errors.ts';
 import { BOOLEAN } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import { mapColumns } from '../expr/expr-tools.ts';
 import type { InQueryExpression } from '../sql/ast-expression.ts';
 import type { Select } from '../sql/ast-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import type { Environment } from './bind-from.ts';
-import { type Inner, type OpenQuery, bindInner } from './bind-inner-query.ts';
+import { type Inner, type OpenQuery, bindInner, isOrdered } from './bind-inner-query.ts';
+import { firstRows } from './correlated-rows.ts';
 import { type Condition, isSingleRow, lastRows } from './bind-join.ts';
 import { type Move, moveOutside, pairOf } from './correlation.ts';
 import { type ExpressionContext, POISON, type Subquery } from './expression-context.ts';
@@ -36,7 +38,8 @@ export function prepareSubquery(
 ): Prepared | null {
   if (expression.tag === 'in_query') return prepareIn(expression, context, environment);
   const { span } = expression;
-  const inner = bindInner(expression.query, context, environment);
+  const isValue = expression.tag === 'subquery';
+  const inner = bindInner(expression.query, context, environment, isValue);
   if (inner.node === null) return null;
   if (expression.tag === 'exists') return prepareExists(inner, span, environment);
   if (inner.tag === 'closed') return prepareSingle(inner.node, span, environment);
@@ -282,38 +285,51 @@ function prepareByKey(inner: OpenQuery, span: Span, environment: Environment): P
   const [item, second] = select.items;
   const isRow = select.groupBy.length === 0 && select.having === null && select.qualify === null;
   if (node === null) return null;
-  if (
-    item?.tag !== 'expression' ||
-    second !== undefined ||
-    !isRow ||
-    !hasOneRow(node, correlated)
-  ) {
+  const ordered = isOrdered(inner.query);
+  const isOne = isRow && (ordered || hasOneRow(node, correlated));
+  if (item?.tag !== 'expression' || second !== undefined || !isOne) {
     environment.diagnostics.error(
       'UNSUPPORTED',
       'a correlated subquery for one value must be an aggregate without GROUP BY, or bind the whole key of its rows',
       span,
-      { hint: 'take max(x) of it, or join the query in FROM' },
+      { hint: 'take max(x) of it, add ORDER BY … LIMIT 1, or join the query in FROM' },
     );
     return null;
   }
   const value = new ExpressionBinder(inner.context).bind(item.expression);
   if (value === POISON) return null;
-  const width = node.schema.length;
+  const first = ordered ? firstRows(inner, [value], environment) : null;
+  if (ordered && first === null) return null;
+  if (first !== null && first.limit !== 1) {
+    refuseRows(span, environment);
+    return null;
+  }
   // Computed before the join, so that it is NULL where there is no row.
-  const valued = makeProject(
-    node,
-    [...node.schema.map((_, index) => columnExpr(node.schema, index)), value],
-    [...node.schema.map(({ name }) => name), 'value'],
-  );
+  const valued =
+    first?.node ??
+    makeProject(
+      node,
+      [value, ...node.schema.map((_, index) => columnExpr(node.schema, index))],
+      ['value', ...node.schema.map(({ name }) => name)],
+    );
+  const conditions = first?.conditions ?? correlated.map(ownMoved);
   return {
     types: [value.type],
     attach: (rows, move) => {
-      const conditions = movedAll(correlated, move);
-      const at = conditions === null ? null : attach(rows, valued, conditions, span, environment);
-      return at === null ? null : [columnExpr(must(rows.node, 'rows').schema, at + width)];
+      const moved = movedAll(conditions, move);
+      const at = moved === null ? null : attach(rows, valued, moved, span, environment);
+      return at === null ? null : [columnExpr(must(rows.node, 'rows').schema, at)];
     },
   };
 }
+
+/** The condition with the subquery's own columns one place further on. */
+const ownMoved = ({ expr, span }: Condition): Condition => ({
+  expr: mapColumns(expr, (column) =>
+    column.index >= OUTER_COLUMNS ? column : { ...column, index: column.index + 1 },
+  ),
+  span,
+});
 
 /** Whether equalities bind every column that tells the rows apart. */
 function hasOneRow(node: PlanNode, correlated: readonly Condition[]): boolean {
