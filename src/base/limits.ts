@@ -31,6 +31,8 @@ export const LIMITS = {
   frameBytesMax: 4 * 1024 * 1024,
   /** Rows of one frame, as columns; a single row may weigh more. */
   frameRowBytesMax: 2 * 1024 * 1024,
+  /** A text that an aggregate makes; it travels in one frame. */
+  aggregateTextBytesMax: 3 * 1024 * 1024,
   /** One HTTP request of rows. */
   ingestBytesMax: 16 * 1024 * 1024,
   ingestRowBytesMax: 1024 * 1024,
@@ -73,6 +75,7 @@ export const LIMITS = {
 assert(LIMITS.queryDepthMax <= LIMITS.queryHeightMax, 'nesting is part of the height');
 assert(LIMITS.batchRowsDefault <= LIMITS.batchRowsMax, 'default batch fits');
 assert(LIMITS.batchBytesMax <= LIMITS.frameBytesMax, 'a batch fits a frame');
+assert(LIMITS.aggregateTextBytesMax < LIMITS.frameBytesMax, 'a text that was made fits a frame');
 assert(LIMITS.ingestRowBytesMax <= LIMITS.sqliteValueBytesMax, 'a row fits a stored chunk');
 assert(
   LIMITS.heartbeatIntervalMs * 3 <= LIMITS.heartbeatTimeoutMs,

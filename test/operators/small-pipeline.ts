@@ -334,6 +334,19 @@ export class SmallPipeline {
       .reduce((sum, { body }) => sum + (body instanceof Subtasks ? body.stateRows() : 0), 0);
   }
 
+  /** Lines that sources were given, rows that left them, and lines they refused. */
+  sourceCounts(): { read: number; passed: number; refused: number } {
+    const counts = { read: 0, passed: 0, refused: 0 };
+    for (const log of this.#logs.values())
+      for (const lines of log) counts.read += lines?.length ?? 0;
+    for (const { operator, counters } of this.#nodes.values())
+      if (operator.spec.tag === 'source') {
+        counts.passed += counters.rowsOut;
+        counts.refused += counters.errors;
+      }
+    return counts;
+  }
+
   changes(): { row: string; retract: boolean }[] {
     return this.#collectors().flatMap(({ changes }) =>
       changes.map(({ row, retract }) => ({ row: shown(row), retract })),

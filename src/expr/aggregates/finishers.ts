@@ -109,19 +109,19 @@ export const joinedText: Finish = (bags, groups, { params, label }, errors) => {
     const to = bags.offsets[group + 1] as number;
     if (from === to) outcome.makeNull(group);
     let started = false;
-    for (let row = from; row < to && sink.rowBytes <= LIMITS.ingestRowBytesMax; row++) {
+    for (let row = from; row < to && sink.rowBytes <= LIMITS.aggregateTextBytesMax; row++) {
       for (let copy = bags.counts[row] as number; copy > 0; copy--) {
         if (started) sink.append(between, 0, between.length);
         started = true;
         sink.append(bytes, offsets[row] as number, offsets[row + 1] as number);
-        if (sink.rowBytes > LIMITS.ingestRowBytesMax) break;
+        if (sink.rowBytes > LIMITS.aggregateTextBytesMax) break;
       }
     }
-    if (sink.rowBytes > LIMITS.ingestRowBytesMax)
+    if (sink.rowBytes > LIMITS.aggregateTextBytesMax)
       outcome.fail(
         group,
         'ROW_TOO_LARGE',
-        () => `${label} is longer than ${LIMITS.ingestRowBytesMax} bytes`,
+        () => `${label} is longer than ${LIMITS.aggregateTextBytesMax} bytes`,
       );
     sink.endRow();
   }
