@@ -37,6 +37,8 @@ export type Collected = {
   /** Whether `finish` wants tuples in order. */
   sorted: boolean;
   prepare?: Prepare;
+  /** The answer is one end of the values, `finish` is not asked. */
+  extreme?: 'smallest' | 'largest';
   finish: Finish;
 };
 
@@ -49,7 +51,7 @@ export class CollectedAccumulator implements Accumulator {
 
   constructor(spec: Collected) {
     this.#spec = spec;
-    this.#bags = new Multiset(spec.types, 1, true);
+    this.#bags = new Multiset(spec.types, 1, true, spec.extreme ?? null);
     this.entries = this.#bags;
     this.stateTypes = this.#bags.stateTypes;
   }
@@ -81,7 +83,8 @@ export class CollectedAccumulator implements Accumulator {
   }
 
   results(groups: Int32Array, errors: RowErrors): Column {
-    const { orders, sorted, distinct, finish } = this.#spec;
+    const { orders, sorted, distinct, finish, extreme } = this.#spec;
+    if (extreme !== undefined) return this.#bags.extreme(groups);
     const bags = this.#bags.bags(groups, orders, sorted);
     if (distinct) bags.counts.fill(1);
     return finish(bags, groups.length, this.#spec, errors);

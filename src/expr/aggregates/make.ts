@@ -82,9 +82,13 @@ function keeping(call: AggregateCall): Keeping | undefined {
     case 'approx-percentile-cont-with-weight':
       return { finish: finish.percentileWeighted, orders: [], required: [0, 1], prepare: coarsely };
     case 'min':
-      return { finish: finish.smallest, sorted: false };
+      return isNested(inputOf(call))
+        ? { finish: finish.smallest, sorted: false }
+        : { finish: finish.smallest, sorted: false, extreme: 'smallest' };
     case 'max':
-      return { finish: finish.largest, sorted: false };
+      return isNested(inputOf(call))
+        ? { finish: finish.largest, sorted: false }
+        : { finish: finish.largest, sorted: false, extreme: 'largest' };
     case 'bit-and':
     case 'bit-or':
       return { finish: finish.bits(call.fn === 'bit-and'), sorted: false };

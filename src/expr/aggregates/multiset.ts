@@ -9,6 +9,7 @@
  * What comes out of a group is sorted, so that nothing depends on the order in which tuples came: equal bags give equal
  * answers. State, as lists of a group or as entries by rows: the tuple's columns, then the members as bits, or their counts.
  */
+import { must } from '../../base/assert.ts';
 import type { Column, Int32Column, Int64Column, ListColumn } from '../../batch/column.ts';
 import { takeColumn } from '../../batch/take.ts';
 import type { SqlType } from '../../batch/types.ts';
@@ -18,6 +19,7 @@ import type { EntryChanges, EntryTable } from '../accumulator.ts';
 import type { SortOrder } from '../expr.ts';
 import { int64AsNumber } from '../wide.ts';
 import { EntryList } from './entry-list.ts';
+import { ExtremeEntries } from './extreme-entries.ts';
 import { countColumn, grownFloat64, grownInt32 } from './group-arrays.ts';
 import {
   int32Column,
@@ -57,9 +59,18 @@ export class Multiset implements EntryTable {
   /** Entry × member → how often; null: nothing is taken back. */
   #counts: Float64Array | null;
   #dead = 0;
+  readonly #extremes: ExtremeEntries | null;
   #entries = new Int32Array(0);
 
-  constructor(types: readonly SqlType[], members: number, counted: boolean) {
+  /** @param end  which end of the first values `extreme` is to give; null: it is not asked */
+  constructor(
+    types: readonly SqlType[],
+    members: number,
+    counted: boolean,
+    end: 'smallest' | 'largest' | null = null,
+  ) {
+    this.#extremes =
+      end === null ? null : new ExtremeEntries(types[0] as SqlType, this.#list, end === 'largest');
     this.valueTypes = types;
     this.#members = members;
     this.#counts = counted ? new Float64Array(16) : null;
@@ -119,14 +130,14 @@ export class Multiset implements EntryTable {
       withoutNegativeZero(picked === null ? column : takeColumn(column, picked, count)),
     );
     this.#index.lookupOrInsert([int32Column(owners, count), ...values], 0, count, entries);
-    this.#append(entries, owners, count);
+    this.#append(entries, owners, count, values);
     if (picked === null) return entries;
     for (let row = rows - 1, at = count - 1; row >= 0; row--)
       entries[row] = at >= 0 && picked[at] === row ? (entries[at--] as number) : -1;
     return entries;
   }
 
-  #append(entries: Int32Array, owners: Int32Array, rows: number): void {
+  #append(entries: Int32Array, owners: Int32Array, rows: number, values: readonly Column[]): void {
     const { count } = this.#index;
     if (count === this.#list.count) return;
     this.#list.reserve(count);
@@ -136,6 +147,7 @@ export class Multiset implements EntryTable {
       // Entries are numbered in order of appearance, so this is the next one.
       if ((entries[row] as number) !== this.#list.count) continue;
       this.#bits[this.#list.count] = 0;
+      this.#extremes?.append(values[0] as Column, row);
       this.#list.append(owners[row] as number);
       this.#dead++;
     }
@@ -184,6 +196,7 @@ export class Multiset implements EntryTable {
       union |= flipped;
       const known = this.#bits[entry] as number;
       this.#bits[entry] = known ^ flipped;
+      if (known === 0) this.#extremes?.add(entry);
       this.#dead += Number((known ^ flipped) === 0) - Number(known === 0);
     }
     return { bits: flips, union };
@@ -215,6 +228,7 @@ export class Multiset implements EntryTable {
           counts[(kept[Math.floor(at / width)] as number) * width + (at % width)] as number,
       );
     this.#list.keep(kept);
+    this.#extremes?.rebuild(this.#valuesOf(this.#list.all())[0] as Column);
     this.#dead = this.#bits.reduce((dead, bits) => dead + Number(bits === 0), 0);
   }
 
@@ -300,6 +314,11 @@ export class Multiset implements EntryTable {
     };
   }
 
+  /** The smallest or the largest value of each group; NULL for one without. */
+  extreme(groups: Int32Array): Column {
+    return must(this.#extremes ?? undefined, 'extremes').extreme(groups, this.#bits);
+  }
+
   stateColumns(groups: Int32Array): Column[] {
     const { entries, offsets } = this.#list.of(groups, (entry) => !this.#isSpent(entry));
     const columns = [...this.#valuesOf(entries), ...this.#countsOf(entries)];
@@ -327,7 +346,8 @@ export class Multiset implements EntryTable {
       this.#index.bytes() +
       this.#list.bytes() +
       this.#bits.byteLength +
-      (this.#counts?.byteLength ?? 0)
+      (this.#counts?.byteLength ?? 0) +
+      (this.#extremes?.bytes() ?? 0)
     );
   }
 }
