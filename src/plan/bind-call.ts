@@ -92,7 +92,7 @@ function bindAggregated(call: CallExpression, context: ExpressionContext): Expr 
     context.place === 'WHERE'
       ? 'conditions on aggregates go to HAVING'
       : 'aggregate in a subquery, then use its column';
-  const message = `the aggregate ${call.name.name}() is not allowed in ${context.place}`;
+  const message = `the aggregate ${call.name.text.toLowerCase()}() is not allowed in ${context.place}`;
   return refuse(context, 'INVALID_GROUPING', message, call, hint);
 }
 

@@ -41,19 +41,22 @@ export function bindUserArguments(
     const type = types[index] as SqlType;
     const cast = becomes(arg, type) ? castTo(arg, type, false) : null;
     if (cast?.tag !== 'expr') {
-      const name = fn.parameters[index]?.name ?? '';
-      diagnostics.error(
-        'TYPE_ERROR',
-        cast?.message ??
-          `the argument "${name}" of ${fn.name}() is ${typeName(type)}, not ${typeName(arg.type)}`,
-        span,
-        { hint: `it is ${signatureOf(fn)}; a CAST may help` },
-      );
+      diagnostics.error('TYPE_ERROR', cast?.message ?? mismatch(fn, index, arg.type, type), span, {
+        hint: `it is ${signatureOf(fn)}; a CAST may help`,
+      });
       return null;
     }
     done.push(cast.expr);
   }
   return done;
+}
+
+function mismatch(fn: UserFunction, index: number, given: SqlType, wanted: SqlType): string {
+  if (fn.kind !== 'aggregate')
+    return `the argument "${fn.parameters[index]?.name}" of ${fn.name}() is ${typeName(wanted)}, not ${typeName(given)}`;
+  const row = given.tag === 'list' ? given.element : given;
+  const types = row.tag === 'struct' ? row.fields.map(({ type }) => type) : [row];
+  return `${fn.name}() is not defined for (${types.map(typeName).join(', ')})`;
 }
 
 /** An aggregate function gets the values of its rows in one list, as structs when a row has several. */

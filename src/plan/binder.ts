@@ -29,6 +29,7 @@ import type { UserFunction } from '../expr/user-function.ts';
 import { functionsOf } from './declared-functions.ts';
 import { bindFunction } from './bind-function.ts';
 import { checkPartitionFields } from './bind-partitions.ts';
+import { writeOutAggregates } from './user-aggregates.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
@@ -106,8 +107,9 @@ class ProgramBinder {
     };
   }
 
-  bind(statement: Statement): void {
+  bind(written: Statement): void {
     const diagnostics = this.#diagnostics;
+    const statement = writeOutAggregates(written, diagnostics);
     switch (statement.tag) {
       case 'create_table': {
         if (!this.#isFree(statement.name, statement.ifNotExists)) return;

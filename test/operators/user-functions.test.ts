@@ -102,6 +102,32 @@ describe.each([1, 2, 100])('with batches of %i rows', (batchRows) => {
     ]);
   });
 
+  test('an aggregate folds the rows of a group, in windows, in updating results, with its modifiers', () => {
+    const declared = `
+      CREATE AGGREGATE FUNCTION spread(n INT) RETURNS INT LANGUAGE javascript AS $$
+        return n.length === 0 ? null : Math.max(...n) - Math.min(...n);
+      $$;
+      CREATE AGGREGATE FUNCTION joined(s TEXT, n INT) RETURNS TEXT LANGUAGE javascript CALLED ON NULL INPUT AS $$
+        return s.map((text, at) => text + ':' + n[at]).join(' ');
+      $$;`;
+    const query = `${declared} SELECT id < 4 AS low, spread(n) AS d, joined(s, n ORDER BY id DESC) AS j,
+      joined(s, n) FILTER (WHERE id = 4) AS f FROM t GROUP BY id < 4 HAVING spread(n) >= 0`;
+    expect(run(query, batchRows).rows).toEqual(
+      expect.arrayContaining([
+        { low: true, d: 2, j: ':null null:-1 ab:1', f: '' },
+        { low: false, d: 0, j: 'äöü:4', f: 'äöü:4' },
+      ]),
+    );
+    const inWindow = `${declared} SELECT joined(s, n ORDER BY id) AS j FROM t WHERE n > 0 GROUP BY tumble(interval '1 hour')`;
+    expect(run(inWindow, batchRows).rows).toEqual([{ j: 'ab:1 äöü:4' }]);
+    expect(run(`${declared} SELECT spread(id::INT) AS d FROM t`, batchRows).rows).toEqual([
+      { d: 3 },
+    ]);
+    expect(run(`${declared} SELECT spread(n) AS d FROM t WHERE id = 3`, batchRows).rows).toEqual([
+      { d: null },
+    ]);
+  });
+
   test('a join may be on what a function gives', () => {
     const query =
       'SELECT a.id AS a, b.id AS b FROM t AS a JOIN t AS b ON size(a.s) = picky(b.n) AND a.id < 4';

@@ -31,3 +31,8 @@ SELECT 1;
 ---
 CREATE FUNCTION f(s TEXT) RETURNS TEXT AS $$ return s; $$;
 SELECT 1;
+---
+CREATE AGGREGATE FUNCTION f(a INT, b TEXT) RETURNS TEXT LANGUAGE javascript AS $$ return ''; $$;
+CREATE TABLE t (a INT, b TEXT) WITH (connector = 'http', format = 'json', type = 'source');
+SELECT f(a), f(b, a), f(*) FROM t;
+SELECT a FROM t WHERE f(a, b) = '';

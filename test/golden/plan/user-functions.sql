@@ -26,3 +26,11 @@ SELECT e.n, w.part FROM events e LEFT JOIN LATERAL words(e.name) AS w (part, pla
 SELECT count_char(a.name, 'a') AS a FROM events a JOIN events b ON count_char(a.name, 'k') = b.n;
 
 SELECT word FROM words('a b c');
+
+-- The rows of a group are gathered in a list, which the function folds.
+CREATE AGGREGATE FUNCTION weighted(x DOUBLE, w BIGINT) RETURNS DOUBLE LANGUAGE javascript AS $$
+export const init = () => ({ sum: 0, weight: 0 });
+export const accumulate = (state, x, w) => { state.sum += x * Number(w); state.weight += Number(w); };
+export const finish = ({ sum, weight }) => (weight === 0 ? null : sum / weight);
+$$;
+SELECT name, weighted(x, n) AS w, weighted(x, 1) FILTER (WHERE n > 0) AS v FROM events GROUP BY name, tumble(interval '1 minute');
