@@ -2,6 +2,8 @@
  * Functions of the user's own in real workerd, each in a Worker that the Worker Loader made: their values, what they may not do, and
  * what becomes of the rows they fail for.
  */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Thalweg } from '../harness/thalweg.ts';
 
@@ -99,6 +101,43 @@ test('rows are computed, and one that fails is an error with its reason while th
   expect(reasons.get('granted')).not.toContain('is not among');
   expect(job.restarts).toBe(0);
 }, 120_000);
+
+test('a function reaches the hosts it was granted, and none by a redirect', async () => {
+  const serve = async (answer: (path: string) => string | null): Promise<Server> => {
+    const server = createServer((incoming, response) => {
+      const text = answer(incoming.url ?? '');
+      if (text === null)
+        response.writeHead(302, { location: `http://127.0.0.1:${portOf(other)}/` });
+      response.end(text ?? '');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return server;
+  };
+  const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+  const other: Server = await serve(() => 'reached');
+  const granted = await serve((path) => (path === '/here' ? 'hello' : null));
+  try {
+    const { id } = await thalweg.create(`
+      CREATE TABLE p (id BIGINT, path TEXT) WITH (connector = 'http', format = 'json', type = 'source');
+      CREATE TABLE got WITH (connector = 'single_file', path = 'made/got.ndjson', format = 'json', type = 'sink');
+      CREATE ASYNC FUNCTION get(path TEXT) RETURNS TEXT LANGUAGE javascript WITH (network = '127.0.0.1:${portOf(granted)}') AS $$
+        return await (await fetch('http://127.0.0.1:${portOf(granted)}' + path)).text();
+      $$;
+      INSERT INTO got SELECT id, get(path) AS text FROM p;`);
+    const rows = ['/here', '/away', '/here'].map((path, at) => ({ id: at, path }));
+    await thalweg.send(id, 'p', rows, 'paths');
+    expect(await thalweg.waitForLines('made/got.ndjson', 2)).toEqual([
+      '{"id":0,"text":"hello"}',
+      '{"id":2,"text":"hello"}',
+    ]);
+    const job = await thalweg.waitForJob(id, ({ rows: counts }) => counts?.errors === 1);
+    const [error] = await thalweg.api.errors(id, job.id);
+    expect(error?.message).toContain('is not among the hosts that were granted');
+  } finally {
+    granted.close();
+    other.close();
+  }
+}, 60_000);
 
 test('code that does not load is refused when the query is checked', async () => {
   const check = async (definition: string): Promise<string[]> => {
