@@ -15,8 +15,14 @@ import {
   runsOf,
 } from './match-threads.ts';
 
-/** Gets each match: the candidate, what it found, its number from 1 and the time when it was certain. */
-export type OnMatch = (candidate: Candidate, found: Found, number: number, time: number) => void;
+/** Gets each match of a partition: the candidate, what it found, its number from 1 and the time when it was certain. */
+export type OnMatch = (
+  partition: MatchPartition,
+  candidate: Candidate,
+  found: Found,
+  number: number,
+  time: number,
+) => void;
 
 export class MatchPartition {
   group: number;
@@ -69,7 +75,7 @@ export class MatchPartition {
       this.candidates.shift();
       if (front.found === null) continue;
       this.matches++;
-      onMatch(front, front.found, this.matches, time);
+      onMatch(this, front, front.found, this.matches, time);
       const resume = resumeAfter(front, front.found, skip);
       this.candidates = this.candidates.filter(({ start }) => start >= resume);
     }

@@ -152,9 +152,7 @@ export class MatchRecognizer implements Operator {
     const { withinMicros, skip } = this.#shape;
     for (const partition of this.#active) {
       if (withinMicros !== null)
-        partition.expire(this.#watermark, withinMicros, skip, (...match) =>
-          leaving.match(partition, ...match),
-        );
+        partition.expire(this.#watermark, withinMicros, skip, leaving.match);
       // Every match has as many rows as the others: what is still open lacks some.
       else if (this.#watermark === Infinity) partition.candidates = [];
     }

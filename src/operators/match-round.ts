@@ -11,9 +11,9 @@ import { LIMITS } from '../base/limits.ts';
 import type { RowError } from '../expr/row-errors.ts';
 import type { MatchShape } from '../expr/match.ts';
 import type { RowStore } from '../state/row-store.ts';
-import { FAILED, MatchConditions, NO, verdictsOf, YES, type Verdicts } from './match-conditions.ts';
+import { MatchConditions, NO, verdictsOf, YES, type Verdicts } from './match-conditions.ts';
 import type { MatchPartition, OnMatch } from './match-partition.ts';
-import { MatchProgram, type Candidate } from './match-threads.ts';
+import { MatchProgram, type Candidate, type Thread } from './match-threads.ts';
 import { MatchCases } from './match-values.ts';
 
 /** One partition's new rows, by number. */
@@ -21,7 +21,7 @@ export type Arrivals = { partition: MatchPartition; from: number; to: number };
 
 export type MatchEvents = {
   /** A match that is certain. */
-  match: (partition: MatchPartition, ...of: Parameters<OnMatch>) => void;
+  match: OnMatch;
   /** A row of a partition that could not be used. */
   fail: (partition: MatchPartition, row: number, error: Omit<RowError, 'row'>) => void;
 };
@@ -81,38 +81,54 @@ export class MatchRounds {
     for (const { partition, from, at } of open) {
       const row = from + round;
       const time = partition.timeOf(row);
-      if (withinMicros !== null)
-        partition.expire(time, withinMicros, skip, (...match) => events.match(partition, ...match));
-      partition.candidates.push(this.#program.begin(row, time));
+      if (withinMicros !== null) partition.expire(time, withinMicros, skip, events.match);
       const place = (nearby.starts[at] as number) + round;
+      if (this.#mayBegin(place, nearby)) partition.candidates.push(this.#program.begin(row, time));
       for (const candidate of partition.candidates)
         this.#ask({ partition, candidate, row }, place, nearby, asked, verdicts);
     }
     const why = this.#answer(asked, verdicts);
+    this.#advance(open, round, { verdicts, why, nearby }, events);
+  }
+
+  /** Whether the row may be of a variable that the pattern can begin with, as far as that is known. */
+  #mayBegin(place: number, { byVariable }: Nearby): boolean {
+    for (const at of this.#program.initial) {
+      const known = byVariable[this.#program.variableAt(at)] ?? null;
+      if (known === null || known.verdicts[place] !== NO) return true;
+    }
+    return false;
+  }
+
+  #advance(
+    open: readonly (Arrivals & { at: number })[],
+    round: number,
+    { verdicts, why, nearby }: Answers,
+    events: MatchEvents,
+  ): void {
+    const { skip } = this.#shape;
+    let place = 0;
+    const failures = new Map<number, Omit<RowError, 'row'>>();
+    const failed = (thread: Thread, verdict: number): void => {
+      const variable = this.#program.variableAt(thread.at);
+      const error = why.get(verdict) ?? nearby.byVariable[variable]?.why.get(place);
+      if (error !== undefined && !failures.has(variable)) failures.set(variable, error);
+    };
     let next = 0;
     for (const { partition, from, at } of open) {
+      if (partition.candidates.length === 0) continue;
       const row = from + round;
-      const failures = new Map<number, Omit<RowError, 'row'>>();
-      const place = (nearby.starts[at] as number) + round;
+      place = (nearby.starts[at] as number) + round;
       for (const candidate of partition.candidates) {
         const first = next;
         next += candidate.threads.length;
-        const { threads } = candidate;
-        this.#program.advance(candidate, row, (index) => {
-          const verdict = verdicts[first + index];
-          if (verdict !== FAILED) return verdict === YES;
-          const variable = this.#program.variableAt(threads[index]?.at ?? 0);
-          const error = why.get(first + index) ?? nearby.byVariable[variable]?.why.get(place);
-          if (error !== undefined && !failures.has(variable)) failures.set(variable, error);
-          return false;
-        });
+        this.#program.advance(candidate, row, verdicts, first, failed);
       }
       for (const error of failures.values()) events.fail(partition, row, error);
+      failures.clear();
       partition.dropFailed();
       this.#bound(partition, events);
-      partition.settle(partition.timeOf(row), skip, (...match) =>
-        events.match(partition, ...match),
-      );
+      partition.settle(partition.timeOf(row), skip, events.match);
     }
   }
 
@@ -168,5 +184,11 @@ export class MatchRounds {
     }
   }
 }
+
+type Answers = {
+  verdicts: readonly number[];
+  why: ReadonlyMap<number, RowError>;
+  nearby: Nearby;
+};
 
 type Nearby = { starts: readonly number[]; byVariable: readonly (Verdicts | null)[] };

@@ -83,7 +83,8 @@ export class MatchProgram {
   }
 
   begin(start: number, startTime: number): Candidate {
-    const threads = Array.from(this.initial, (at): Thread => ({ at, run: null }));
+    const threads: Thread[] = [];
+    for (const at of this.initial) threads.push({ at, run: null });
     return { start, startTime, threads, found: null };
   }
 
@@ -97,16 +98,28 @@ export class MatchProgram {
   /**
    * Takes row `row` in.
    *
-   * @param passes  asked once for each thread, in order, until one is at the end of the pattern
+   * @param verdicts  of thread t at `first + t`: 1 when the row is of its variable, 2 when that cannot be told
+   * @param failed  gets the place of each verdict 2, up to the first thread that is at the end of the pattern
    */
-  advance(candidate: Candidate, row: number, passes: (thread: number) => boolean): void {
+  advance(
+    candidate: Candidate,
+    row: number,
+    verdicts: readonly number[],
+    first: number,
+    failed: (thread: Thread, place: number) => void,
+  ): void {
     const { threads } = candidate;
     const next: Thread[] = [];
     const known = this.#remembers ? new Map<number, Thread[]>() : null;
     this.#stamp++;
     for (let index = 0; index < threads.length; index++) {
-      if (!passes(index)) continue;
+      const verdict = verdicts[first + index];
+      if (verdict === 0) continue;
       const thread = threads[index] as Thread;
+      if (verdict === 2) {
+        failed(thread, first + index);
+        continue;
+      }
       const run = this.extended(thread, row);
       for (const at of this.#following[thread.at] as Int32Array) {
         if (at === ACCEPT) {

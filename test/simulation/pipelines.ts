@@ -13,6 +13,7 @@ import {
   windowsOf,
 } from './rows.ts';
 import { calledAhead, calledBehind, calledForRows } from './function-pipelines.ts';
+import { matched } from './match-pipeline.ts';
 import { hopping, sessions } from './window-pipelines.ts';
 
 const WINDOWED = `INSERT INTO out SELECT k, window.start AS s, n, total FROM (
@@ -255,6 +256,7 @@ const MAKERS: ((seed: string, rows: number) => Pipeline)[] = [
   calledAhead,
   calledBehind,
   calledForRows,
+  matched,
 ];
 
 export type { Pipeline };
