@@ -45,18 +45,22 @@ export type EvaluatedBatch = {
 
 export class GroupInputs {
   readonly #keys: readonly CompiledExpr[];
-  readonly #aggregates: readonly {
-    args: readonly CompiledExpr[];
-    filter: CompiledPredicate | null;
-  }[];
+  /** What aggregates read, each once, however many of them read it: arguments and filters, by their places in these. */
+  readonly #args: readonly CompiledExpr[];
+  readonly #filters: readonly CompiledPredicate[];
+  readonly #aggregates: readonly { args: readonly number[]; filter: number | null }[];
   readonly #inputSchema: Schema;
 
   constructor(keys: readonly Expr[], aggregates: readonly AggregateCall[], inputSchema: Schema) {
     this.#keys = keys.map(compileExpr);
+    const args = new Places();
+    const filters = new Places();
     this.#aggregates = aggregates.map((call) => ({
-      args: call.args.map(compileExpr),
-      filter: call.filter === null ? null : compilePredicate(call.filter),
+      args: call.args.map((arg) => args.of(arg)),
+      filter: call.filter === null ? null : filters.of(call.filter),
     }));
+    this.#args = args.exprs.map(compileExpr);
+    this.#filters = filters.exprs.map(compilePredicate);
     this.#inputSchema = inputSchema;
   }
 
@@ -64,15 +68,30 @@ export class GroupInputs {
   evaluate(batch: RecordBatch, output: Output): EvaluatedBatch {
     const errors = new RowErrors(batch.rows);
     const keys = this.#keys.map((key) => key(batch, errors));
+    const columns = this.#args.map((arg) => arg(batch, errors));
+    const filters = this.#filters.map((filter) => passing(filter, batch, errors));
     const aggregates = this.#aggregates.map(({ args, filter }) => ({
-      args: args.map((arg) => arg(batch, errors)),
-      passes: filter === null ? null : passing(filter, batch, errors),
+      args: args.map((at) => columns[at] as Column),
+      passes: filter === null ? null : (filters[filter] as Uint8Array),
     }));
     if (errors.failed) {
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
       return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
     }
     return { batch, keys, aggregates };
+  }
+}
+
+/** Expressions that mean different things, in order of appearance. */
+class Places {
+  readonly exprs: Expr[] = [];
+  readonly #known = new Map<string, number>();
+
+  of(expr: Expr): number {
+    const text = JSON.stringify(expr);
+    const known = this.#known.get(text) ?? this.exprs.push(expr) - 1;
+    this.#known.set(text, known);
+    return known;
   }
 }
 
