@@ -10,6 +10,7 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
 import type { SinkFormat } from '../formats/format.ts';
 import type { SourceSpec } from '../graph/graph.ts';
+import type { ByteHash } from '../formats/row-decoder.ts';
 import type { JsonValue } from '../lineage/types.ts';
 import type { RowProblem } from '../operators/operator.ts';
 
@@ -45,7 +46,7 @@ export type SourceStep =
       read: number;
       /** Rows that could not be decoded. */
       problems: readonly RowProblem[];
-      /** The bytes read for these rows: those of a partition's batches, joined, are what lies between its offsets. Null: generated. */
+      /** The bytes read for these rows: those of a partition's batches, joined, are what lies between its offsets. Null: generated, or hashed already. */
       input: Uint8Array | null;
     }
   /** One read per partition may be under way. */
@@ -74,6 +75,8 @@ export interface Source {
   /** What to do now; called again after each step but `wait` and `ended`. */
   poll(nowMs: number): SourceStep;
   onRead(partition: number, result: ReadResult): void;
+  /** The source may take in by itself the bytes that each partition's rows come from, and then tells none. */
+  hashWith?(hashOf: (partition: number) => ByteHash): void;
   /** From now on batches may be views of memory that the next `poll` writes over: nobody refers to them by then. */
   lend?(): void;
   /** Offset per partition: everything before it has been given out. */

@@ -15,6 +15,7 @@ import { LIMITS } from '../base/limits.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { typeName } from '../batch/types.ts';
 import type { DecodeColumn, FormatSpec, TimestampFormat } from './format.ts';
+import type { ByteHash } from '../kernels/hash-blocks.ts';
 import { readFast } from './json-fast.ts';
 import { CLOSE_BRACE, COMMA, LF, OPEN_BRACE, skipSpace, skipValue } from './json-grammar.ts';
 import { KeyReader } from './json-keys.ts';
@@ -72,6 +73,7 @@ const KERNEL_BYTES_MIN = 4096;
 const EMPTY_RANGES = new Int32Array(0);
 
 export class JsonDecoder {
+  readonly hashes = true;
   readonly #slots: readonly Slot[];
   readonly #textSlots: readonly Slot[];
   readonly #keys: KeyReader;
@@ -100,6 +102,8 @@ export class JsonDecoder {
   #rowStart = 0;
   #lineEnd = 0;
   #isPrepared = false;
+  /** Bytes up to here have been hashed. */
+  #hashedTo = 0;
 
   constructor(columns: readonly DecodeColumn[], spec: FormatSpec, options: DecodeOptions = {}) {
     this.#slots = columns.map((column) => new Slot(column, ''));
@@ -126,6 +130,7 @@ export class JsonDecoder {
    * Decodes rows of bytes `[from, to)` until `rowsMax` are accepted or no complete row is left.
    *
    * @param final  whether the input ends at `to`: a last row then needs no LF
+   * @param hash   takes in the bytes up to `consumed`
    */
   decode(
     bytes: Uint8Array,
@@ -133,10 +138,12 @@ export class JsonDecoder {
     to: number,
     rowsMax: number,
     final = false,
+    hash: ByteHash | null = null,
   ): DecodeResult {
+    this.#hashedTo = from;
     const scanner = to - from < this.#kernelBytesMin ? null : this.#findScanner();
     this.#start(to - from, rowsMax, scanner);
-    if (scanner !== null) this.#scanLines(scanner, bytes, from, to, rowsMax);
+    if (scanner !== null) this.#scanLines(scanner, bytes, from, to, rowsMax, hash);
     else this.#readLines(bytes, from, to, rowsMax);
     let position = this.#position;
     let rows = this.#rows;
@@ -149,6 +156,8 @@ export class JsonDecoder {
       if (this.#takeLine(last, 0, to - position, position, rows)) rows++;
       position = to;
     }
+    if (hash !== null && this.#hashedTo < position)
+      hash.update(bytes.subarray(this.#hashedTo, position));
     if (this.#rowsSeen > 0) this.#rowBytes = Math.max(16, (position - from) / this.#rowsSeen);
     forgetWords();
     const result = this.#finish(rows, position, scanner);
@@ -190,6 +199,7 @@ export class JsonDecoder {
     from: number,
     to: number,
     rowsMax: number,
+    hash: ByteHash | null,
   ): void {
     this.#position = from;
     this.#rows = 0;
@@ -200,7 +210,13 @@ export class JsonDecoder {
       const size = Math.min(to - start, wanted, WINDOW_BYTES);
       scanner.load(bytes, start, size, this.#rows);
       this.#scanWindow(scanner, bytes, start + size, rowsMax);
-      if (this.#position > start) continue;
+      if (this.#position > start) {
+        if (hash !== null && this.#hashedTo === start) {
+          scanner.hash(hash, start, this.#position);
+          this.#hashedTo = this.#position;
+        }
+        continue;
+      }
       // No line ends in the window: a long one, or the beginning of one.
       const lineEnd = bytes.indexOf(LF, start);
       if (lineEnd < 0 || lineEnd >= to) break;

@@ -11,6 +11,7 @@
 import { assert } from '../base/assert.ts';
 import { kernel } from '../kernels/kernels.ts';
 import type { Kernel } from '../kernels/kernels.ts';
+import type { ByteHash } from '../kernels/hash-blocks.ts';
 import type { TimestampFormat } from './format.ts';
 import { TOKEN_BYTES_MAX, TOKENS_MAX } from './json-keys.ts';
 import type { KeyReader } from './json-keys.ts';
@@ -35,6 +36,7 @@ type Exports = {
   scan(from: number, end: number, row: number, rowMax: number, shift: number): number;
   statusOfScan(): number;
   positionOfScan(): number;
+  hashStream(from: number, end: number, lanes: number): void;
   packBytes(source: number, target: number, count: number): number;
   packWords(source: number, target: number, count: number): void;
 };
@@ -92,6 +94,8 @@ export class JsonScanner implements SlotPacker {
   #ranges = 0;
   #input = 0;
   #bits = 0;
+  /** Eight words for a hash. */
+  #lanes = 0;
   /** Position in the input that the kernel's input starts at, and the end of what lies there. */
   #inputFrom = 0;
   #inputEnd = 0;
@@ -160,6 +164,7 @@ export class JsonScanner implements SlotPacker {
   #layOut(capacity: number, rowBytes: number): void {
     const { memory } = this.#kernel;
     this.#capacity = capacity;
+    this.#lanes = memory.reserve(8 * 4);
     this.#fields = memory.reserve(this.#slots.length * FIELD_WORDS * 4);
     this.#tokens = memory.reserve((TOKENS_MAX + 1) * TOKEN_WORDS * 4);
     this.#pool = memory.reserve(TOKENS_MAX * TOKEN_BYTES_MAX + VECTOR_SLACK);
@@ -282,6 +287,18 @@ export class JsonScanner implements SlotPacker {
     const rowMax = Math.min(rowsMax, this.#capacity);
     const shift = this.#input - this.#inputFrom;
     return this.#kernel.exports.scan(from, this.#inputEnd, row, rowMax, shift);
+  }
+
+  /** Takes in bytes `[from, to)` of the input, which were loaded last: they are still in the cache. */
+  hash(hash: ByteHash, from: number, to: number): void {
+    const { memory, exports } = this.#kernel;
+    const at = this.#input + from - this.#inputFrom;
+    hash.update(memory.bytes.subarray(at, at + to - from), (blocks, lanes) => {
+      const place = this.#lanes >> 2;
+      memory.words.set(lanes, place);
+      exports.hashStream(blocks.byteOffset, blocks.byteOffset + blocks.length, this.#lanes);
+      lanes.set(memory.words.subarray(place, place + lanes.length));
+    });
   }
 
   get status(): number {

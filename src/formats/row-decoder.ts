@@ -3,7 +3,10 @@ import { DebeziumDecoder } from './debezium-decoder.ts';
 import type { DecodeColumn, FormatSpec } from './format.ts';
 import { type DecodeOptions, JsonDecoder } from './json-decoder.ts';
 
-export type RowDecoder = Pick<JsonDecoder, 'decode'> & Partial<Pick<JsonDecoder, 'lend'>>;
+export type { ByteHash } from '../kernels/hash-blocks.ts';
+
+export type RowDecoder = Pick<JsonDecoder, 'decode'> &
+  Partial<Pick<JsonDecoder, 'lend' | 'hashes'>>;
 
 export function makeRowDecoder(
   columns: readonly DecodeColumn[],

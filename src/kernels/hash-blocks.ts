@@ -4,6 +4,12 @@
  */
 import { columnsKernel, SLACK, type ColumnsKernel } from './columns-kernel.ts';
 
+/** Whole blocks into eight lanes, of bytes that lie in the memory of a kernel already. */
+export type HashBlocks = (blocks: Uint8Array, lanes: Int32Array) => void;
+
+/** What takes bytes in as they are read: `StreamHash`. */
+export type ByteHash = { update(bytes: Uint8Array, hashBlocks?: HashBlocks): void };
+
 const PIECE_BYTES = 64 * 1024;
 /** Below that the call costs more than the loop. */
 const BYTES_MIN = 512;

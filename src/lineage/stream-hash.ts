@@ -10,7 +10,7 @@
  *
  * Invariant: it is persisted in manifests; changing it makes audits of older epochs fail. Failure: none.
  */
-import { hashStreamBlocks } from '../kernels/hash-blocks.ts';
+import { hashStreamBlocks, type HashBlocks } from '../kernels/hash-blocks.ts';
 import { contentHash } from './content-hash.ts';
 
 const BLOCK = 32;
@@ -27,7 +27,8 @@ export class StreamHash {
     return this.#bytes;
   }
 
-  update(bytes: Uint8Array): void {
+  /** @param hashBlocks what hashes whole blocks of `bytes` where they lie */
+  update(bytes: Uint8Array, hashBlocks: HashBlocks | null = null): void {
     this.#bytes += bytes.length;
     let from = 0;
     if (this.#restBytes > 0) {
@@ -38,7 +39,9 @@ export class StreamHash {
       this.#blocks(this.#rest, 0, BLOCK);
     }
     const end = from + ((bytes.length - from) & ~(BLOCK - 1));
-    if (!hashStreamBlocks(bytes.subarray(from, end), this.#lanes)) this.#blocks(bytes, from, end);
+    const blocks = bytes.subarray(from, end);
+    if (hashBlocks !== null) hashBlocks(blocks, this.#lanes);
+    else if (!hashStreamBlocks(blocks, this.#lanes)) this.#blocks(bytes, from, end);
     this.#restBytes = bytes.length - end;
     this.#rest.set(bytes.subarray(end));
   }

@@ -31,24 +31,40 @@ export class SourceInputs {
     this.#from = offsets;
   }
 
-  /** `bytes`: those that the rows were decoded from, in the order of the partition; null when they were generated. */
-  add(partition: number, rows: number, bytes: Uint8Array | null): void {
+  /** Takes in bytes of the range that is open. */
+  hashOf(partition: number): StreamHash {
+    const tally = this.#tallyOf(partition);
+    tally.hash ??= new StreamHash();
+    return tally.hash;
+  }
+
+  #tallyOf(partition: number): Tally {
     let tally = this.#tallies.get(partition);
     if (tally === undefined) {
       tally = { rows: 0, hash: null };
       this.#tallies.set(partition, tally);
     }
-    tally.rows += rows;
-    if (bytes === null) return;
-    tally.hash ??= new StreamHash();
-    tally.hash.update(bytes);
+    return tally;
+  }
+
+  /** `bytes`: those that the rows were decoded from, in the order of the partition; null when they were generated, or are in. */
+  add(partition: number, rows: number, bytes: Uint8Array | null): void {
+    this.#tallyOf(partition).rows += rows;
+    if (bytes !== null) this.hashOf(partition).update(bytes);
+  }
+
+  #used(partition: number): Tally | undefined {
+    const tally = this.#tallies.get(partition);
+    if (tally === undefined || tally.hash === null || tally.hash.bytes > 0) return tally;
+    // Nothing came to be hashed.
+    return tally.rows === 0 ? undefined : { ...tally, hash: null };
   }
 
   /** Ends the ranges at `offsets`; gives every range that is still open. */
   cut(barrier: BarrierId, offsets: Offsets): readonly InputRange[] {
     for (const [name, to] of Object.entries(offsets)) {
       const from = this.#from[name] ?? to;
-      const tally = this.#tallies.get(Number(name));
+      const tally = this.#used(Number(name));
       if (tally === undefined && JSON.stringify(from) === JSON.stringify(to)) continue;
       this.#open.push({
         operator: this.#operator,

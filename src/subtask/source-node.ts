@@ -54,6 +54,7 @@ export class SourceNode implements NodeBody {
     this.#computed = spec.computed === null ? null : spec.computed.map(compileExpr);
     this.#inputs = new SourceInputs(operator);
     this.#inputs.startAt(source.snapshot());
+    source.hashWith?.((partition) => this.#inputs.hashOf(partition));
   }
 
   /** Called once, with the node this is the body of. */

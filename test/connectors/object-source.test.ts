@@ -3,6 +3,9 @@ import { expect, test } from 'vitest';
 import { LIMITS } from '../../src/base/limits.ts';
 import { INT64, TEXT, type Schema } from '../../src/batch/types.ts';
 import { JSON_FORMAT, type FormatSpec } from '../../src/formats/format.ts';
+import { readKernels } from '../../src/cli/kernels.ts';
+import { useKernels } from '../../src/kernels/kernels.ts';
+import { StreamHash } from '../../src/lineage/stream-hash.ts';
 import { makeSource } from '../../src/connectors/registry.ts';
 import type { Source } from '../../src/connectors/connector.ts';
 import { contextOf, drain, restored, rowsGiven, rowText, type Reader } from './source-driver.ts';
@@ -202,3 +205,31 @@ test('the input given with batches is what lies between the offsets, also of bla
     }
   }
 });
+
+test.each([true, false])(
+  'a source that hashes its input by itself takes in just that, with kernels: %s',
+  (withKernels) => {
+    useKernels(withKernels ? readKernels() : null);
+    const long = `{"i":1,"s":"${'x'.repeat(LIMITS.ingestRowBytesMax * 2)}"}`;
+    const many = Array.from({ length: 3000 }, (_, i) => `{"i":${i},"s":"row ${i}"}`);
+    const text = ['', ...many, '', 'nonsense', long, '', '{"i":2}', long].join('\n');
+    const bytes = new TextEncoder().encode(text);
+    for (const batchRows of [1, 1000]) {
+      let source = make('dead_letter', batchRows);
+      for (let begun = 0; begun < bytes.length;) {
+        const hash = new StreamHash();
+        source.hashWith?.(() => hash);
+        const { given, ended } = drain(source, objectReader(text, 300_000), still, 700);
+        expect(given.every(({ input }) => input === null)).toBe(true);
+        const { offset } = source.snapshot()['0'] as { offset: number };
+        const expected = new StreamHash();
+        expected.update(bytes.subarray(begun, offset));
+        expect([hash.bytes, hash.digest()]).toEqual([offset - begun, expected.digest()]);
+        begun = offset;
+        if (ended) break;
+        source = restored(() => make('dead_letter', batchRows), source.snapshot());
+      }
+    }
+    useKernels(null);
+  },
+);

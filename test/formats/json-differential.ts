@@ -16,6 +16,7 @@ import { JSON_FORMAT } from '../../src/formats/format.ts';
 import type { DecodeColumn, FormatSpec } from '../../src/formats/format.ts';
 import { JsonDecoder } from '../../src/formats/json-decoder.ts';
 import type { DecodeOptions, DecodeResult } from '../../src/formats/json-decoder.ts';
+import { StreamHash } from '../../src/lineage/stream-hash.ts';
 import { anyColumns, anyLines } from './generator.ts';
 
 export type Case = {
@@ -37,11 +38,12 @@ function run(given: Case, kernelBytesMin: number, totals: Totals | null, lends =
   const decoder = new JsonDecoder(columns, spec, { ...options, kernelBytesMin });
   if (lends) decoder.lend();
   const results: unknown[] = [];
+  const hash = new StreamHash();
   let at = 0;
   for (const [index, cut] of cuts.entries()) {
     const final = index === cuts.length - 1;
     for (;;) {
-      const result: DecodeResult = decoder.decode(bytes, at, cut, rowsMax, final);
+      const result: DecodeResult = decoder.decode(bytes, at, cut, rowsMax, final, hash);
       results.push(lends ? copyOf(result) : result);
       if (totals !== null) {
         totals.rows += result.batch.rows;
@@ -51,7 +53,10 @@ function run(given: Case, kernelBytesMin: number, totals: Totals | null, lends =
       at = result.consumed;
     }
   }
-  return results;
+  const consumed = new StreamHash();
+  consumed.update(bytes.subarray(0, at));
+  const isHashed = hash.digest() === consumed.digest();
+  return [...results, isHashed || `another hash, the kernel from ${kernelBytesMin}, ${lends}`];
 }
 
 /** The same with memory of its own for each buffer. */

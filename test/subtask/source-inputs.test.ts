@@ -22,6 +22,18 @@ test('a range has the rows and the hash of its bytes, whatever the batches', () 
   ]);
 });
 
+test('a range of which a source has asked for the hash, and passed nothing, is none', () => {
+  const inputs = new SourceInputs('source-1');
+  inputs.startAt({ '0': 5 });
+  inputs.hashOf(0);
+  expect(inputs.cut({ epoch: 2, attempt: 1 }, { '0': 5 })).toEqual([]);
+  inputs.hashOf(0).update(text('a\n'));
+  inputs.add(0, 1, null);
+  expect(inputs.cut({ epoch: 3, attempt: 1 }, { '0': 6 })).toMatchObject([
+    { from: 5, to: 6, rows: 1, bytes: 2, hash: hashOf('a\n') },
+  ]);
+});
+
 test('ranges stay open until their very attempt is settled, and then are not told again', () => {
   const action = fc.oneof(
     fc.record({ tag: fc.constant('rows' as const), rows: fc.integer({ min: 1, max: 5 }) }),

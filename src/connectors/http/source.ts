@@ -17,7 +17,7 @@ import type { Column } from '../../batch/column.ts';
 import { constantColumn } from '../../batch/constant-column.ts';
 import { INT32, INT64 } from '../../batch/types.ts';
 import type { DecodeResult } from '../../formats/json-decoder.ts';
-import { makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
+import { type ByteHash, makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import { judgeBadRows } from '../bad-rows.ts';
 import type { ReadResult, Source, SourceContext, SourceStep } from '../connector.ts';
@@ -58,6 +58,8 @@ export class HttpSource implements Source {
   readonly #decoder: RowDecoder;
   #failed: ErrorReport | null = null;
   #rowsFirst = false;
+  /** Takes in the bytes of a partition; null: they are told. */
+  #hashOf: ((partition: number) => ByteHash) | null = null;
   #readTurn = 0;
   #rowTurn = 0;
 
@@ -73,6 +75,10 @@ export class HttpSource implements Source {
       stretches: [],
     }));
     this.#decoder = makeRowDecoder(decodedColumns(context.spec.physical), context.spec.format);
+  }
+
+  hashWith(hashOf: (partition: number) => ByteHash): void {
+    if (this.#decoder.hashes === true) this.#hashOf = hashOf;
   }
 
   lend(): void {
@@ -129,6 +135,7 @@ export class HttpSource implements Source {
       bytes.length,
       this.#context.batchRows,
       true,
+      this.#hashOf?.(part.number),
     );
     const bad = judgeBadRows(
       result.errors,
@@ -141,7 +148,7 @@ export class HttpSource implements Source {
       this.#failed = bad.report;
       return bad;
     }
-    const input = bytes.subarray(stretch.at, result.consumed);
+    const input = this.#hashOf === null ? bytes.subarray(stretch.at, result.consumed) : null;
     stretch.at = result.consumed;
     part.offset += result.rowsSeen;
     if (stretch.at >= bytes.length) {

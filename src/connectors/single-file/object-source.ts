@@ -15,7 +15,7 @@ import { assert } from '../../base/assert.ts';
 import { EngineError, type ErrorReport } from '../../base/errors.ts';
 import { LIMITS } from '../../base/limits.ts';
 import type { DecodeError, DecodeResult } from '../../formats/json-decoder.ts';
-import { makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
+import { type ByteHash, makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
 import type { RecordBatch } from '../../batch/record-batch.ts';
 import type { JsonValue } from '../../lineage/types.ts';
 import type { RowProblem } from '../../operators/operator.ts';
@@ -50,6 +50,8 @@ export class ObjectSource implements Source {
   #skipped = 0;
   #ended: 'no' | 'partition' | 'source' = 'no';
   #failed: ErrorReport | null = null;
+  /** Takes in the bytes that are passed; null: they are told. */
+  #hashOf: ((partition: number) => ByteHash) | null = null;
 
   constructor(context: SourceContext) {
     this.#context = context;
@@ -57,6 +59,10 @@ export class ObjectSource implements Source {
     this.partitions = ownedPartitions(1, context.subtask, context.parallelism);
     this.#decoder = makeRowDecoder(context.spec.physical, context.spec.format);
     if (this.partitions.length === 0) this.#ended = 'source';
+  }
+
+  hashWith(hashOf: (partition: number) => ByteHash): void {
+    if (this.#decoder.hashes === true) this.#hashOf = hashOf;
   }
 
   lend(): void {
@@ -118,6 +124,7 @@ export class ObjectSource implements Source {
         buffer.length,
         this.#context.batchRows,
         final,
+        this.#hashOf?.(0),
       );
       if (result.consumed === from) {
         if (from > start || buffer.length - from <= LIMITS.ingestRowBytesMax) break;
@@ -145,8 +152,9 @@ export class ObjectSource implements Source {
     batch: RecordBatch,
     read: number,
     problems: readonly RowProblem[],
-    input: Uint8Array,
+    passed: Uint8Array,
   ): SourceStep {
+    const input = this.#hashOf === null ? passed : null;
     return { tag: 'batch', partition: 0, batch, read, problems, input };
   }
 
@@ -161,6 +169,7 @@ export class ObjectSource implements Source {
     const start = this.#at;
     const end = this.#buffer.indexOf(LINE_FEED, start);
     const to = end >= 0 ? end + 1 : this.#buffer.length;
+    this.#hashOf?.(0).update(this.#buffer.subarray(start, to));
     this.#skipped += to - start;
     this.#offset += to - start;
     this.#at = to;

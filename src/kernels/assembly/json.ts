@@ -30,9 +30,10 @@ import {
   STAMP,
   TOKEN_SIZE,
 } from './json-layout.ts';
+import { hashStream } from './columns-bytes.ts';
 import { packBytes, packWords } from './pack.ts';
 
-export { packBytes, packWords };
+export { hashStream, packBytes, packWords };
 
 /** Where memory is free from: below lie the constants of this file. */
 export function heapBase(): usize {
