@@ -21,7 +21,7 @@ import {
   logs,
   type PreviewPage,
 } from '../src/platform/env.ts';
-import { functionCaller } from '../src/platform/functions/functions.ts';
+import { WORKERS_OF_OBJECT, functionCaller } from '../src/platform/functions/functions.ts';
 import { getStateFile, putStateFile, readObject } from '../src/platform/objects.ts';
 import { HostSessions } from '../src/platform/host-sessions.ts';
 import { PreviewTail } from '../src/platform/preview-tail.ts';
@@ -51,7 +51,7 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #deliveries = new Map<number, (answer: DeliveryAnswer) => void>();
   readonly #tails = new Map<string, PreviewTail>();
   readonly #sessions = new HostSessions(this.env);
-  readonly #functions = functionCaller(this.env, this.ctx);
+  readonly #functions = functionCaller(this.env, this.ctx, WORKERS_OF_OBJECT);
   readonly #reports: HostReport[] = [];
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #reporting = false;

@@ -8,7 +8,7 @@ import { readLineage } from '../lineage/read.ts';
 import { catalogDatabase } from './catalog-database.ts';
 import { reconcileNow } from './controller-ports.ts';
 import { answeredWithin } from './deadline.ts';
-import { functionCaller } from './functions/functions.ts';
+import { WORKERS_OF_REQUEST, functionCaller } from './functions/functions.ts';
 import { type Env, hosts, isLocal, leaders, logs } from './env.ts';
 import { driveLineage } from './r2-store.ts';
 import { withRetry } from './retry.ts';
@@ -20,6 +20,7 @@ const TAIL_SLACK_MS = 5_000;
 export type Later = { waitUntil(work: Promise<unknown>): void };
 
 export function apiServices(env: Env, later: Later): ApiServices {
+  const functions = functionCaller(env, later, WORKERS_OF_REQUEST);
   return {
     database: catalogDatabase(env),
     nowMs: () => Date.now(),
@@ -53,7 +54,7 @@ export function apiServices(env: Env, later: Later): ApiServices {
     log: (pipelineId, table, partition) => logAccess(env, logName(pipelineId, table, partition)),
     lineage: (pipelineId, jobId) =>
       driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
-    checkFunction: (fn) => functionCaller(env, later).check(fn),
+    checkFunction: (fn) => functions.check(fn),
     forgetLater: (pipelineId, jobId, generation) => {
       later.waitUntil(forget(env, pipelineId, jobId, generation));
     },

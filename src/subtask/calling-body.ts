@@ -3,7 +3,7 @@
  *
  * Place in the walk: stage 6. Batches and watermarks wait in one queue in the order they came; what is at its head
  * leaves as soon as all its answers are there. So answers may come in any order and rows keep theirs.
- * Invariants: at most `CALLS_MAX` requests are under way; while the queue is `full` the stage does no work; a stage
+ * Invariants: INV-48 (with stage-runtime); at most `CALLS_MAX` requests are under way; while the queue is `full` the stage does no work; a stage
  * is cut only while nothing is `pending` (stage-runtime.ts), so there is no state.
  */
 import { must } from '../base/assert.ts';

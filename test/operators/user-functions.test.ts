@@ -134,3 +134,63 @@ describe.each([1, 2, 100])('with batches of %i rows', (batchRows) => {
     expect(run(query, batchRows).rows).toEqual([{ a: 1n, b: 1n }]);
   });
 });
+
+const TIMED = TABLES.replace('n INT)', 'n INT, at TIMESTAMP NOT NULL, WATERMARK FOR at AS at)');
+const EVERYWHERE: [string, Row[]][] = [
+  [
+    'SELECT id, unnest(pieces(s)) AS p FROM t WHERE id = 1',
+    [
+      { id: 1n, p: 'a' },
+      { id: 1n, p: 'b' },
+    ],
+  ],
+  [
+    'SELECT id, row_number() OVER (PARTITION BY size(s) > 0 ORDER BY at) AS r FROM t WHERE n > 0',
+    [
+      { id: 1n, r: 1n },
+      { id: 4n, r: 2n },
+    ],
+  ],
+  [
+    'SELECT id, sum(size(s)) OVER (ORDER BY at) AS r FROM t QUALIFY size(s) > 0',
+    [
+      { id: 1n, r: 2n },
+      { id: 4n, r: 5n },
+    ],
+  ],
+  [
+    'SELECT size(s) > 0 AS k, count(*) AS c FROM t GROUP BY size(s) > 0 HAVING size(max(s)) > 1',
+    [{ k: true, c: 2n }],
+  ],
+  ['SELECT id FROM t WHERE size(s) IN (SELECT n + 1 FROM t)', [{ id: 1n }, { id: 3n }]],
+  ['SELECT id FROM t ORDER BY size(s) DESC NULLS LAST LIMIT 1', [{ id: 4n }]],
+  [
+    'SELECT a.id AS a, b.id AS b FROM t a LEFT JOIN t b ON picky(a.n) = size(b.s) WHERE a.id = 1',
+    [{ a: 1n, b: 1n }],
+  ],
+  [
+    'SELECT a.id FROM t a JOIN t b ON a.id = b.id AND size(a.s) + size(b.s) > 3',
+    [{ id: 1n }, { id: 4n }],
+  ],
+  [
+    'SELECT l.letter, m.letter AS m FROM t, letters(t.s) AS l, letters(l.letter) AS m WHERE t.id = 1',
+    [
+      { letter: 'a', m: 'a' },
+      { letter: 'b', m: 'b' },
+    ],
+  ],
+  [
+    'WITH w AS (SELECT size(s) AS z FROM t WHERE n > 0) SELECT z FROM w UNION ALL SELECT z + 1 FROM w',
+    [{ z: 2 }, { z: 3 }, { z: 3 }, { z: 4 }],
+  ],
+];
+
+test.each(EVERYWHERE)('%s', (query, expected) => {
+  const rows = ROWS.map((row, at) => ({ ...row, at: BigInt(at) * 1_000_000n }));
+  const pieces =
+    'CREATE FUNCTION pieces(s TEXT) RETURNS TEXT[] LANGUAGE javascript AS $$ return [...s]; $$;';
+  const text = (row: Row): string =>
+    JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value));
+  const found = runRows(TIMED + pieces + query, { t: rows }, 2).rows;
+  expect(found.map(text).sort()).toEqual(expected.map(text).sort());
+});

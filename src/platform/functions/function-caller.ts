@@ -5,7 +5,7 @@
  * the CPU time and memory that the platform gives it.
  * Invariants: a call that fails as a whole (it took too long, used up its memory) is made again for the halves of its rows,
  * down to single ones, so that the other rows of the batch have their values; a row that fails alone, twice, is an
- * error of that row. At most `WORKERS_MAX` different Workers are under way at once, which is what the platform allows.
+ * error of that row. At most so many different Workers are under way at once as the platform allows.
  * Failure: FUNCTIONS_UNAVAILABLE without the binding, INVALID_FUNCTION for code that does not load, FUNCTION_FAILED when
  * the Worker does not even answer what it is: rows are not to blame then.
  */
@@ -23,8 +23,6 @@ import { type FunctionCode, functionCode, invalidFunction } from './function-cod
 const ROWS_MAX = 4_096;
 /** Rows of one call of a function that waits, per row that may be under way at once. */
 const ROUNDS_MAX = 4;
-/** The platform allows an object ten. */
-const WORKERS_MAX = 8;
 const CHECK_MS = 10_000;
 /** For the way there and back. */
 const SLACK_MS = 1_000;
@@ -68,9 +66,11 @@ export function workerLoad(loader: WorkerLoader | undefined, outboundOf: Outboun
 export class FunctionCaller {
   readonly #load: LoadFunction;
   readonly #codes = new WeakMap<UserFunction, FunctionCode>();
-  readonly #slots = new Slots(WORKERS_MAX);
+  readonly #slots: Slots;
 
-  constructor(load: LoadFunction) {
+  /** @param workersMax  different Workers that may be under way at once */
+  constructor(load: LoadFunction, workersMax: number) {
+    this.#slots = new Slots(workersMax);
     this.#load = load;
   }
 
