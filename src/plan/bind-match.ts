@@ -10,8 +10,10 @@ import { nearest } from '../base/nearest.ts';
 import { fixedMicros, intervalOfLiteral } from '../batch/interval.ts';
 import type { Field } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import { childrenOf, mapColumns } from '../expr/expr-tools.ts';
 import type { MatchExpr, MatchSkip } from '../expr/match.ts';
 import type { SortKey } from '../expr/over.ts';
+import { isUserCall } from '../expr/user-function.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type { MatchRecognize } from '../sql/ast-match.ts';
 import { printPattern } from '../sql/print-match.ts';
@@ -21,9 +23,10 @@ import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { eventOrderOf } from './event-order.ts';
 import { POISON, tableContext } from './expression-context.ts';
 import { warnOfArrival } from './warn-of-arrival.ts';
-import type { PlanNode } from './logical.ts';
+import type { MatchNode, PlanNode } from './logical.ts';
 import { MatchBinder, type MatchRows, mayBeNull } from './match-expressions.ts';
 import { makeMatch } from './match-nodes.ts';
+import { columnExpr, makeProject } from './nodes.ts';
 import {
   certainVariables,
   compilePattern,
@@ -45,6 +48,8 @@ export function bindMatch(
   const bound = new MatchClauses(match, scope, node, diagnostics).bind();
   return bound === null ? UNKNOWN_QUERY : queryOf(bound);
 }
+
+type BoundMeasure = { expr: MatchExpr; field: Field };
 
 class MatchClauses {
   readonly #match: MatchRecognize;
@@ -77,7 +82,8 @@ class MatchClauses {
     const conditions = this.#conditions();
     const measures = this.#measures();
     if (this.#diagnostics.count > before) return null;
-    return makeMatch(
+    const parts = measures.flatMap((measure) => this.#computed(measure));
+    const match = makeMatch(
       this.#input,
       {
         partitionBy,
@@ -85,13 +91,30 @@ class MatchClauses {
         variables: this.#written,
         program: compilePattern(pattern, this.#variables),
         conditions,
-        measures: measures.map(({ expr }) => expr),
+        measures: parts.map(({ expr }) => expr),
         skip,
         withinMicros,
       },
       printPattern(pattern),
-      measures.map(({ field }) => field),
+      parts.map(({ field }) => field),
     );
+    const isPlain = !measures.some(({ expr }) => callsUser(expr.expr));
+    return isPlain ? match : overMatches(match, measures);
+  }
+
+  /** What the match gives for a measure: the measure, or, if it calls the user's own code, what that reads. */
+  #computed({ expr, field }: BoundMeasure): BoundMeasure[] {
+    if (!callsUser(expr.expr)) return [{ expr, field }];
+    return operandsOf(expr).map((operand, at) => {
+      const nullable = mayBeNull(operand, this.#input.schema, this.#certain());
+      const name = `${field.name}_${at + 1}`;
+      return { expr: operand, field: { name, type: operand.expr.type, nullable } };
+    });
+  }
+
+  #certain(): Set<number> {
+    const certain = certainVariables(this.#match.pattern);
+    return new Set(this.#variables.flatMap((name, at) => (certain.has(name) ? [at] : [])));
   }
 
   #refuse(message: string, span: Span, hint: string, code: 'pattern' | 'unsupported' = 'pattern') {
@@ -270,10 +293,9 @@ class MatchClauses {
     return conditions;
   }
 
-  #measures(): { expr: MatchExpr; field: Field }[] {
-    const { measures, pattern } = this.#match;
-    const surely = certainVariables(pattern);
-    const certain = new Set(this.#variables.flatMap((name, at) => (surely.has(name) ? [at] : [])));
+  #measures(): BoundMeasure[] {
+    const { measures } = this.#match;
+    const certain = this.#certain();
     const names = new Set<string>();
     return measures.flatMap(({ expression, name }) => {
       if (names.has(name.name))
@@ -289,4 +311,43 @@ class MatchClauses {
       return [{ expr, field: { name: name.name, type: expr.expr.type, nullable } }];
     });
   }
+}
+
+const callsUser = (expr: Expr): boolean =>
+  (expr.tag === 'call' && isUserCall(expr.fn)) || childrenOf(expr).some(callsUser);
+
+/** Each column that a measure is computed from, as a measure of its own. */
+const operandsOf = ({ navigations, aggregates }: MatchExpr): MatchExpr[] => [
+  ...navigations.map((navigation): MatchExpr => ({
+    navigations: [navigation],
+    aggregates: [],
+    expr: { tag: 'column', index: 0, type: navigation.type },
+  })),
+  ...aggregates.map((aggregate): MatchExpr => ({
+    navigations: [],
+    aggregates: [aggregate],
+    expr: { tag: 'column', index: 0, type: aggregate.call.type },
+  })),
+];
+
+/** The measures over matches that give, for some of them, only what they are computed from. */
+function overMatches(match: MatchNode, measures: readonly BoundMeasure[]): PlanNode {
+  const width = match.partitionBy.length;
+  let place = width;
+  const exprs = measures.map(({ expr, field }): Expr => {
+    const from = place;
+    if (!callsUser(expr.expr)) {
+      place++;
+      return { tag: 'column', index: from, type: field.type };
+    }
+    place += expr.navigations.length + expr.aggregates.length;
+    return mapColumns(expr.expr, (column) => ({ ...column, index: from + column.index }));
+  });
+  const keys = match.partitionBy.map((_, at) => columnExpr(match.schema, at));
+  const names = match.schema.slice(0, width).map(({ name }) => name);
+  return makeProject(
+    match,
+    [...keys, ...exprs],
+    [...names, ...measures.map(({ field }) => field.name)],
+  );
 }

@@ -41,3 +41,13 @@ SELECT account, n FROM payments AS p MATCH_RECOGNIZE (
   PATTERN (a b*? c) WITHIN INTERVAL '1 day'
   DEFINE b AS b.shop = a.shop, c AS c.amount > FIRST(a.amount * 2)
 ) AS m WHERE account <> 'x';
+
+-- A function of the user's own is called with what a match gives; an aggregate one gets the rows of a variable.
+CREATE FUNCTION score(x DECIMAL(12, 2), y BIGINT) RETURNS BIGINT LANGUAGE javascript AS $$ return y; $$;
+CREATE FUNCTION one(x DECIMAL(12, 2)) RETURNS BIGINT LANGUAGE javascript AS $$ return 1n; $$;
+CREATE AGGREGATE FUNCTION total(x DECIMAL(12, 2)) RETURNS BIGINT LANGUAGE javascript AS $$ return 1n; $$;
+SELECT * FROM payments MATCH_RECOGNIZE (
+  PARTITION BY card ORDER BY ts
+  MEASURES a.ts AS began, score(a.amount, count(*)) + 1 AS points, one(b.amount) AS two, total(b.amount) AS sums, b.shop AS shop
+  PATTERN (a b) DEFINE b AS b.shop <> a.shop
+);
