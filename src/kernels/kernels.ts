@@ -12,7 +12,7 @@ import { assert } from '../base/assert.ts';
 import { KernelMemory } from './kernel-memory.ts';
 
 /** Each is `assembly/NAME.ts`, compiled to `NAME.wasm` by `npm run kernels`. */
-export const KERNEL_NAMES = ['json', 'json-writer', 'columns', 'snappy'] as const;
+export const KERNEL_NAMES = ['json', 'json-writer', 'columns', 'parquet'] as const;
 export type KernelName = (typeof KERNEL_NAMES)[number];
 
 export type KernelModules = Readonly<Record<KernelName, WebAssembly.Module>>;

@@ -2,8 +2,8 @@
 import columns from '../kernels/columns.wasm';
 import json from '../kernels/json.wasm';
 import jsonWriter from '../kernels/json-writer.wasm';
-import snappy from '../kernels/snappy.wasm';
+import parquet from '../kernels/parquet.wasm';
 import { useKernels } from '../kernels/kernels.ts';
 
 export const installKernels = (): void =>
-  useKernels({ columns, json, 'json-writer': jsonWriter, snappy });
+  useKernels({ columns, json, 'json-writer': jsonWriter, parquet });

@@ -49,7 +49,7 @@ const COMPRESSED_MAX = 0.9;
 /** Chunks that go by before a dictionary, or compression, is tried again. */
 const CHUNKS_WITHOUT = 7;
 
-/** A column chunk without its place in the file: page bytes, and the fields of its metadata. */
+/** A column chunk without its place in the file: page bytes, valid until the next row, and the fields of its metadata. */
 export type Chunk = { parts: Uint8Array[]; bytes: number; metadata(offset: number): ThriftStruct };
 
 export class ChunkWriter {
@@ -64,7 +64,7 @@ export class ChunkWriter {
   #entries = 0;
   #present = 0;
   /** Of the chunk. */
-  #parts: Uint8Array[] = [];
+  readonly #pages = new ByteWriter(4096);
   #bytes = 0;
   #plainBytes = 0;
   #total = 0;
@@ -108,21 +108,21 @@ export class ChunkWriter {
     if (end >= PAGE_ENTRIES_MAX || this.#plain.length >= PAGE_BYTES_MAX) this.#closePage();
   }
 
-  /** Ends the chunk and begins the next. */
+  /** Ends the chunk and begins the next, whose rows are written over the pages that are answered here. */
   finish(): Chunk {
     if (this.#entries > 0) this.#closePage();
     const dictionary = this.#encodings.has(ENCODING.rleDictionary) ? this.#dictionary : null;
-    const parts = dictionary === null ? [] : [this.#dictionaryPage(dictionary)];
+    const pages = this.#pages.finish();
+    const parts = dictionary === null ? [pages] : [this.#dictionaryPage(dictionary), pages];
     if (dictionary !== null) this.#note(dictionary.values, dictionary.size);
-    const first = parts[0]?.length ?? 0;
-    parts.push(...this.#parts);
+    const first = dictionary === null ? 0 : (parts[0] as Uint8Array).length;
     const { bytes, metadata } = this.#describe(first, dictionary !== null);
     this.#begin();
     return { parts, bytes, metadata };
   }
 
   #begin(): void {
-    this.#parts = [];
+    this.#pages.length = 0;
     this.#bytes = 0;
     this.#plainBytes = 0;
     this.#total = 0;
@@ -186,7 +186,7 @@ export class ChunkWriter {
       [3, i32(ENCODING.rle)],
       [4, i32(ENCODING.rle)],
     );
-    this.#parts.push(this.#page(PAGE.data, [5, header]));
+    this.#putPage(this.#pages, PAGE.data, [5, header]);
     this.#total += this.#entries;
     this.#nulls += this.#entries - this.#present;
     this.#plain.length = 0;
@@ -275,7 +275,9 @@ export class ChunkWriter {
     this.#body.bytes.set(values.finish());
     this.#body.length = values.length;
     const header = struct([1, i32(size)], [2, i32(ENCODING.plain)]);
-    return this.#page(PAGE.dictionary, [7, header]);
+    const page = new ByteWriter(values.length + 64);
+    this.#putPage(page, PAGE.dictionary, [7, header]);
+    return page.finish();
   }
 
   /** The first page decides for its chunk: bytes that do not repeat cost time to compress, and to read again. */
@@ -291,21 +293,20 @@ export class ChunkWriter {
     return stored;
   }
 
-  /** The page whose content stands in the body. */
-  #page(type: number, header: [number, ThriftValue]): Uint8Array {
+  /** Appends the page whose content stands in the body. */
+  #putPage(pages: ByteWriter, type: number, header: [number, ThriftValue]): void {
     const content = this.#body.finish();
     const stored = this.#compressed(content);
-    const page = new ByteWriter(stored.length + 64);
+    const start = pages.length;
     putStruct(
-      page,
+      pages,
       fieldsOf([1, i32(type)], [2, i32(content.length)], [3, i32(stored.length)], header),
     );
-    this.#plainBytes += page.length + content.length;
-    page.reserve(stored.length);
-    page.bytes.set(stored, page.length);
-    page.length += stored.length;
-    this.#bytes += page.length;
-    return page.finish();
+    this.#plainBytes += pages.length - start + content.length;
+    pages.reserve(stored.length);
+    pages.bytes.set(stored, pages.length);
+    pages.length += stored.length;
+    this.#bytes += pages.length - start;
   }
 }
 

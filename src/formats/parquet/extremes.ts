@@ -5,6 +5,7 @@
  * largest; of zeros the smallest counts as -0 and the largest as 0, whichever is there.
  * Source: the comments of `ColumnOrder` in parquet.thrift.
  */
+import { kernel } from '../../kernels/kernels.ts';
 import type { ByteWriter } from '../byte-writer.ts';
 import type { Leaf } from './parquet-schema.ts';
 
@@ -108,6 +109,28 @@ function amongTexts(bytes: Uint8Array, count: number): void {
   note(smallest, largest);
 }
 
+type Exports = {
+  /** Where the smallest of the texts begins; the largest is answered by the other. */
+  textExtremes(texts: number, count: number): number;
+  largestText(): number;
+};
+
+const KERNEL_TEXTS_MIN = 64;
+
+function amongPageTexts(page: ByteWriter, count: number): void {
+  const found = count < KERNEL_TEXTS_MIN ? null : kernel<Exports>('parquet');
+  if (found === null) amongTexts(page.bytes, count);
+  else {
+    const { memory, exports } = found;
+    found.owner = null;
+    memory.reset();
+    const texts = memory.reserve(page.length + 32);
+    memory.bytesAt(texts, page.length).set(page.finish());
+    const smallest = exports.textExtremes(texts, count);
+    note(smallest - texts, exports.largestText() - texts);
+  }
+}
+
 function compareTexts(bytes: Uint8Array, at: number, other: number): number {
   const size = textSize(bytes, at);
   const otherSize = textSize(bytes, other);
@@ -158,7 +181,7 @@ export function extremesOf(leaf: Leaf, page: ByteWriter, count: number): Extreme
   else if (leaf.physical === 'float') amongFloats(new Float32Array(buffer, 0, length >> 2), count);
   else if (leaf.physical === 'double') amongFloats(new Float64Array(buffer, 0, length >> 3), count);
   else if (leaf.physical === 'fixed') amongFixed(bytes, count, leaf.width);
-  else if (leaf.physical === 'bytes') amongTexts(bytes, count);
+  else if (leaf.physical === 'bytes') amongPageTexts(page, count);
   else amongBooleans(bytes, count);
   if (found.smallest < 0) return null;
   const width = plainWidth(leaf);

@@ -75,12 +75,13 @@ export class ParquetWriter {
       shred(batch.columns[index] as Column, this.#schema.shapes[index] as Shape, this.#emit);
     this.#groupRows += batch.rows;
     this.#rows += batch.rows;
-    if (this.#groupBytes() >= this.#rowGroupBytes) this.#closeGroup();
+    if (this.#groupBytes() >= this.#rowGroupBytes) this.#closeGroup((part) => part.slice());
   }
 
   /** The bytes of the file; the next row begins another. */
   finish(): Uint8Array {
-    if (this.#groupRows > 0) this.#closeGroup();
+    // The pages of the last row group are copied once, into the file.
+    if (this.#groupRows > 0) this.#closeGroup((part) => part);
     this.#put(
       footerOf(this.#schema.elements, this.#rows, this.#groups, this.#schema.leaves.length),
     );
@@ -98,7 +99,8 @@ export class ParquetWriter {
     this.#bytes += part.length;
   }
 
-  #closeGroup(): void {
+  /** @param kept  what stays valid of a part when further rows come */
+  #closeGroup(kept: (part: Uint8Array) => Uint8Array): void {
     if (this.#bytes === 0) this.#put(MAGIC);
     const start = this.#bytes;
     let plainBytes = 0;
@@ -106,7 +108,7 @@ export class ParquetWriter {
     for (const writer of this.#chunks) {
       const chunk = writer.finish();
       const offset = this.#bytes;
-      for (const part of chunk.parts) this.#put(part);
+      for (const part of chunk.parts) this.#put(kept(part));
       const metadata = chunk.metadata(offset);
       const plain = metadata.find(({ id }) => id === 6)?.value;
       if (plain?.tag === 'i64') plainBytes += plain.value;

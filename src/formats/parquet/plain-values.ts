@@ -7,6 +7,7 @@
 import { unreachable } from '../../base/assert.ts';
 import { bitAt } from '../../batch/column.ts';
 import type { BooleanColumn, TextColumn } from '../../batch/column.ts';
+import { kernel } from '../../kernels/kernels.ts';
 import type { ByteWriter } from '../byte-writer.ts';
 import type { Leaf } from './parquet-schema.ts';
 import type { Shredded } from './shred.ts';
@@ -39,7 +40,7 @@ export function putPlain(writer: ByteWriter, leaf: Leaf, values: Shredded): void
       break;
     }
     case 'text':
-      if (rows === null) putTexts(writer, column, present);
+      if (rows === null) putWholeTexts(writer, column, present);
       else putChosenTexts(writer, column, rows, present);
       break;
     case 'list':
@@ -127,6 +128,35 @@ function putFixed(
       bytes[to++] = ((words[at + (byte >> 2)] as number) >>> ((byte & 3) << 3)) & 255;
   }
   writer.length = to;
+}
+
+type Exports = {
+  /** Where the texts end that begin at `target`. */
+  putTexts(offsets: number, source: number, rows: number, target: number): number;
+};
+
+const KERNEL_ROWS_MIN = 64;
+
+function putWholeTexts(writer: ByteWriter, column: TextColumn, present: number): void {
+  const found = present < KERNEL_ROWS_MIN ? null : kernel<Exports>('parquet');
+  if (found === null) putTexts(writer, column, present);
+  else {
+    const { memory, exports } = found;
+    const { offsets, bytes } = column;
+    const start = offsets[0] as number;
+    const size = (offsets[present] as number) - start;
+    found.owner = null;
+    memory.reset();
+    const places = memory.reserve((present + 1) * 4);
+    const source = memory.reserve(size + 32);
+    const target = memory.reserve(size + present * 4 + 32);
+    memory.wordsAt(places, present + 1).set(offsets.subarray(0, present + 1));
+    memory.bytesAt(source, size).set(bytes.subarray(start, start + size));
+    const length = exports.putTexts(places, source, present, target) - target;
+    writer.reserve(length);
+    writer.bytes.set(memory.bytesAt(target, length), writer.length);
+    writer.length += length;
+  }
 }
 
 /** From here on a call that copies is quicker than a loop. */

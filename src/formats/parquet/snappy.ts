@@ -3,7 +3,7 @@
  *
  * The compressor finds repetitions of four bytes and more by a table of where each hash was seen last, and looks less
  * often the longer it finds nothing. It works in blocks of 64 KiB, so that every distance fits 16 bits.
- * Compressing is done by the kernel `snappy` where there is one (src/kernels/assembly/snappy.ts); its twin here gives the same
+ * Compressing is done by the kernel `parquet` where there is one (src/kernels/assembly/parquet.ts); its twin here gives the same
  * bytes.
  * Source: github.com/google/snappy/blob/main/format_description.txt.
  */
@@ -33,7 +33,7 @@ let scratch = new Uint8Array(0);
 
 /** The compressed bytes: a view that is valid until the next call. */
 export function compressSnappy(source: Uint8Array): Uint8Array {
-  const found = source.length < KERNEL_BYTES_MIN ? null : kernel<Exports>('snappy');
+  const found = source.length < KERNEL_BYTES_MIN ? null : kernel<Exports>('parquet');
   if (found === null) return compressTwin(source);
   const { memory, exports } = found;
   found.owner = null;

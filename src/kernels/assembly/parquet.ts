@@ -1,10 +1,13 @@
 /**
- * Entry file of the kernel `snappy`: the compressor of Parquet's pages. Its twin is src/formats/parquet/snappy.ts, and
- * both give the same bytes: the same table, the same steps, the same choice of copies.
+ * Entry file of the kernel `parquet`: texts of pages, and their compressor. Its twin is src/formats/parquet, and both give
+ * the same bytes: the compressor has the same table, the same steps, the same choice of copies.
  *
  * The caller lays out source, table (2^14 words of 16 bits) and target. Source and target are read and written up to 16
- * bytes past their end.
+ * bytes past their end; texts up to 32.
  */
+import { largestText, putTexts, textExtremes } from './parquet-texts.ts';
+
+export { largestText, putTexts, textExtremes };
 
 /** Where the caller's memory begins. */
 export function heapBase(): usize {
@@ -17,7 +20,7 @@ const TABLE_BYTES: usize = 2 << HASH_BITS;
 const TAIL_BYTES: usize = 15;
 const COPY_MAX: usize = 64;
 
-// @ts-expect-error: a decorator of the compiler
+// @ts-ignore: decorator
 @inline
 function slotOf(table: usize, word: u32): usize {
   return table + (<usize>((word * 0x1e35a7bd) >> (32 - HASH_BITS)) << 1);
