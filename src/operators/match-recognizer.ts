@@ -330,7 +330,8 @@ export class MatchRecognizer implements Operator {
   }
 
   stateBytes(): number {
-    const threads = this.#live().reduce((sum, partition) => sum + partition.threadCount(), 0);
+    let threads = 0;
+    for (const partition of this.#active) threads += partition.threadCount();
     return this.#due.bytes() + this.#store.bytes() + this.#index.bytes() + threads * 96;
   }
 
