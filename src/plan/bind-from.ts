@@ -7,6 +7,7 @@ import type {
   Select,
   TableAlias,
   TableReference,
+  WindowedTable,
 } from '../sql/ast-query.ts';
 import type { MatchRecognize } from '../sql/ast-match.ts';
 import type { Span } from '../base/errors.ts';
@@ -17,6 +18,7 @@ import { bindJoin, joinAll, sideBySide, withCondition } from './bind-join-clause
 import { bindTableFunction, isUserTable } from './bind-table-function.ts';
 import { bindMatch } from './bind-match.ts';
 import { oneRow } from './bind-values.ts';
+import { eventOrderOf } from './event-order.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
 import { type BoundQuery, type Scope, UNKNOWN_QUERY, queryOf, scopeOf } from './scope.ts';
@@ -127,6 +129,32 @@ function lateralJoin(join: Join, environment: Environment): Relation {
   return NOTHING;
 }
 
+/** The rows of a table whose windows the query names; they are cut by the table's event time. */
+function windowedTable(reference: WindowedTable, environment: Environment): Relation {
+  const { table, alias, span, column } = reference;
+  const relation = bindReference(
+    { tag: 'table', name: table, asOf: null, alias, span },
+    environment,
+  );
+  const [node] = relation.parts ?? [];
+  const found = relation.scope.find(({ name }) => name === column.name);
+  if (node === undefined) return relation;
+  const order =
+    found === undefined
+      ? null
+      : eventOrderOf({ tag: 'column', index: found.index, type: found.type }, node);
+  if (order === 'exact') return relation;
+  environment.diagnostics.error(
+    found === undefined ? 'UNKNOWN_COLUMN' : 'INVALID_WINDOW',
+    found === undefined
+      ? `unknown column "${column.text}"`
+      : `"${column.text}" is not the event time of "${table.text}"`,
+    column.span,
+    { hint: `windows are cut by event time: WATERMARK FOR ${column.text} in its CREATE TABLE` },
+  );
+  return NOTHING;
+}
+
 function bindReference(reference: TableReference, environment: Environment): Relation {
   const { diagnostics } = environment;
   switch (reference.tag) {
@@ -160,6 +188,8 @@ function bindReference(reference: TableReference, environment: Environment): Rel
       });
       return NOTHING;
     }
+    case 'windowed':
+      return windowedTable(reference, environment);
     case 'match':
       return matchOf(reference, environment);
     case 'join':

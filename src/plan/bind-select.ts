@@ -19,6 +19,7 @@ import { Rows } from './subquery-rows.ts';
 import { applyWhere } from './bind-where.ts';
 import { Overs } from './bind-over.ts';
 import { Unnests } from './bind-unnest.ts';
+import { withWindowColumns } from './windowed-table.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { bindDistinct } from './distinct.ts';
 import { Grouping, hasAggregate } from './grouping.ts';
@@ -38,6 +39,9 @@ type Item = {
 };
 
 export const bindSelect = (select: Select, environment: Environment): BoundQuery =>
+  bindWindowed(withWindowColumns(select, environment.diagnostics), environment);
+
+const bindWindowed = (select: Select, environment: Environment): BoundQuery =>
   bindSelectOver(select, bindFrom(select, environment), environment);
 
 /** @param relation  what FROM gives */

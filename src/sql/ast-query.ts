@@ -103,7 +103,26 @@ export type WildcardItem = {
   readonly span: Span;
 };
 
-export type TableReference = NamedTable | DerivedTable | TableFunction | Join | MatchRecognize;
+export type TableReference =
+  | NamedTable
+  | DerivedTable
+  | TableFunction
+  | Join
+  | MatchRecognize
+  | WindowedTable;
+
+/** A table with the windows of its rows: `TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE))`. */
+export type WindowedTable = {
+  readonly tag: 'windowed';
+  /** Of the function. */
+  readonly name: Identifier;
+  readonly table: Identifier;
+  /** The column of event time. */
+  readonly column: Identifier;
+  readonly args: readonly Expression[];
+  readonly alias: TableAlias | null;
+  readonly span: Span;
+};
 
 export type NamedTable = {
   readonly tag: 'table';

@@ -13,6 +13,7 @@ import { parseOrdinaryCall } from './parse-call.ts';
 import { parenthesised } from './parse-list.ts';
 import { parseMatches } from './parse-match.ts';
 import { atQueryStart, atQueryTail, atWindowClause } from './query-words.ts';
+import { atWindowedTable, parseWindowedTable } from './parse-windowed.ts';
 import type { TokenStream } from './token-stream.ts';
 
 /** One element of FROM, with the joins behind it. */
@@ -97,6 +98,7 @@ function parseTableOperand(stream: TokenStream): TableReference {
   const { start } = stream.peek().span;
   const lateral = stream.accept('lateral');
   if (stream.atSymbol('(')) return parseBracketedTable(stream, lateral);
+  if (!lateral && atWindowedTable(stream)) return parseWindowedTable(stream, parseTableAlias);
   const callStart = stream.peek();
   if (stream.atSymbol('(', 1) && (callStart.kind === 'word' || callStart.kind === 'quoted')) {
     const name = stream.identifier('a table', true);

@@ -142,6 +142,11 @@ function printTableReference(table: TableReference): string {
       const ordinality = table.withOrdinality ? ' WITH ORDINALITY' : '';
       return `${table.lateral ? 'LATERAL ' : ''}${printCall(table.call)}${ordinality}${printTableAlias(table.alias)}`;
     }
+    case 'windowed': {
+      const { name, column, args } = table;
+      const given = args.map((arg) => printExpression(arg)).join(', ');
+      return `TABLE(${printIdentifier(name)}(TABLE ${printIdentifier(table.table)}, DESCRIPTOR(${printIdentifier(column)}), ${given}))${printTableAlias(table.alias)}`;
+    }
     case 'join':
       return printJoin(table);
     case 'match':

@@ -133,6 +133,20 @@ describe('time that stands still', () => {
   });
 });
 
+test('windows in FROM, as Flink writes them, are those of GROUP BY', () => {
+  const pipeline = new SmallPipeline(
+    `${table('', '', ', k INT')} SELECT window_start AS s, window_end AS e, window_time AS t, k, count(*) AS n
+      FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '1' MINUTE, INTERVAL '2' MINUTES)) GROUP BY window_start, window_end, window_time, k;`,
+  );
+  pipeline.append('t', [ts('2024-01-01T10:00:10', ',"k":1'), ts('2024-01-01T10:01:05', ',"k":1')]);
+  pipeline.end();
+  expect(pipeline.lines()).toEqual([
+    '{"s":"2024-01-01T09:59:00","e":"2024-01-01T10:01:00","t":"2024-01-01T10:00:59.999999","k":1,"n":1}',
+    '{"s":"2024-01-01T10:00:00","e":"2024-01-01T10:02:00","t":"2024-01-01T10:01:59.999999","k":1,"n":2}',
+    '{"s":"2024-01-01T10:01:00","e":"2024-01-01T10:03:00","t":"2024-01-01T10:02:59.999999","k":1,"n":1}',
+  ]);
+});
+
 describe('where windows begin', () => {
   test('long ones at multiples of their width, moved by the offset (U29)', () => {
     const of = (name: string, window: string): string =>

@@ -68,6 +68,7 @@ function relationOf(reference: TableReference, sources: Sources): Relation {
     }
     case 'table_function':
       return unnested(reference, sources);
+    case 'windowed':
     case 'match':
       throw new Error('matches are not drawn');
     default:

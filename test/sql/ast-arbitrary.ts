@@ -428,6 +428,13 @@ const tied = fc.letrec<Tied>((tie) => {
         withOrdinality: fc.boolean(),
         alias,
       }),
+      node('windowed', {
+        name: identifier,
+        table: identifier,
+        column: identifier,
+        args: list(expression, 1),
+        alias,
+      }),
       join,
       match,
     ),

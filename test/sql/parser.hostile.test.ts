@@ -7,7 +7,7 @@ import { printProgram } from '../../src/sql/printer.ts';
 const codesOf = (text: string): string[] => parseProgram(text).errors.map(({ code }) => code);
 
 /** Bounds that an honest text does not meet and a hostile one does, without the stack being the judge. */
-test('nesting of every kind ends in QUERY_TOO_LARGE', () => {
+test('nesting of every kind ends in QUERY_TOO_LARGE', { timeout: 60_000 }, () => {
   const n = 100_000;
   const nestings: readonly (readonly [string, string])[] = [
     ['parentheses', `SELECT ${'('.repeat(n)}1${')'.repeat(n)}`],

@@ -43,7 +43,7 @@ test('the arbitrary programs have every construct in them', () => {
   fc.sample(expressions, { numRuns: 1500, seed: 7 }).forEach(visit);
   const wanted =
     'create_table create_view create_function insert query_statement set explain select values ' +
-    'set_operation nested table derived table_function join match sequence alternation repeat variable on using natural wildcard expression call case cast row ' +
+    'set_operation nested table derived table_function windowed join match sequence alternation repeat variable on using natural wildcard expression call case cast row ' +
     'exists subquery in_query in_list like between is is_distinct binary unary slice subscript field at_time_zone ' +
     'number string boolean null bytes typed_literal interval path array array_option name map struct simple ' +
     'primary_key watermark current_row unbounded_preceding';
