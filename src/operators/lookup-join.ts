@@ -3,9 +3,11 @@
  *
  * Place in the walk: stage 6, behind a shuffle of both sides by their keys. Left rows that come before the table has
  * been read wait for it; event time waits with them, so that nothing comes out late. Afterwards left rows pass without
- * being kept. Of several rows with the table's PRIMARY KEY the last one to be read counts. A left row that is taken back takes back what it met, since the table stays as it is.
+ * being kept. Of several rows with the table's PRIMARY KEY the last one to be read counts. A left row that is taken back
+ * takes back what it met, since the table stays as it is. After a restore the table has to end once more: what is taken
+ * back until then may have passed before, and waits as well.
  *
- * State tables `right`, the whole table, and `left`, the rows that wait.
+ * State tables `right`, the whole table, and `left`, the rows that wait; their number of matches is 1 where they take back.
  * Invariants: what comes out has the left row's event time and depends on the rows only.
  * Failure: rows that cannot be computed are errors.
  */
@@ -23,6 +25,8 @@ import type { Operator, Output, Watermark } from './operator.ts';
 import { timeAt } from './times.ts';
 
 const PAIRS_MAX = 8192;
+/** The `matches` of a waiting row that takes another back. */
+const TAKES_BACK = 1;
 
 export class LookupJoin implements Operator {
   readonly copiesRows = true;
@@ -86,8 +90,11 @@ export class LookupJoin implements Operator {
         continue;
       }
       const first = this.#waiting.rows.first(keys, row, hash);
-      const gone = this.#waiting.locate(first, columns, row, time);
+      let gone = this.#waiting.locate(first, columns, row, time);
+      while (gone >= 0 && this.#waiting.matches[gone] === TAKES_BACK)
+        gone = this.#waiting.locate(this.#waiting.rows.next(gone), columns, row, time);
       if (gone >= 0) this.#waiting.remove(gone);
+      else this.#waiting.insert(columns, keys, row, hash, time, TAKES_BACK);
     }
   }
 
@@ -95,6 +102,18 @@ export class LookupJoin implements Operator {
     if (this.#isRead) return;
     this.#isRead = true;
     const ids = this.#waiting.ids();
+    const takesBack = (id: number): boolean => this.#waiting.matches[id] === TAKES_BACK;
+    // First what is taken back: it was there before what is new.
+    this.#release(ids.filter(takesBack), true, output);
+    this.#release(
+      ids.filter((id) => !takesBack(id)),
+      false,
+      output,
+    );
+    for (const id of ids) this.#waiting.remove(id);
+  }
+
+  #release(ids: Int32Array, takenBack: boolean, output: Output): void {
     for (let from = 0; from < ids.length; from += LIMITS.batchRowsDefault) {
       const some = ids.subarray(from, from + LIMITS.batchRowsDefault);
       const times = Float64Array.from(some, (id) => this.#waiting.times[id] as number);
@@ -102,11 +121,10 @@ export class LookupJoin implements Operator {
         rows: some.length,
         columns: this.#waiting.gather(some),
         eventTime: this.#timed ? timeColumn(times, 0, some.length) : null,
-        retract: null,
+        retract: takenBack ? new Uint8Array(some.length).fill(1) : null,
       };
       this.#lookUp(this.#inputs[0].evaluate(batch, output), output);
     }
-    for (const id of ids) this.#waiting.remove(id);
   }
 
   #lookUp(keyed: KeyedBatch, output: Output): void {

@@ -1,0 +1,1 @@
+SELECT DISTINCT product, qty FROM orders;
