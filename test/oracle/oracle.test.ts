@@ -1,9 +1,10 @@
 /**
- * Random queries over random tables: the engine, a plain evaluator of the syntax tree and DuckDB give the same rows.
+ * Random queries over random tables: the engine, a plain evaluator of the syntax tree and DuckDB give the same rows, and so
+ * does a cluster that is killed and restored with another parallelism.
  * `ORACLE_RUNS=n` runs more of them, `ORACLE_SEED=n` others; `npm run oracle` shrinks what differs.
  */
 import { expect, test } from 'vitest';
-import { check, drawCase, programOf, type Size } from './check.ts';
+import { check, checkLife, drawCase, programOf, type Size } from './check.ts';
 import { checkDuck, openDuck } from './duck.ts';
 
 const FIRST = Number(process.env['ORACLE_SEED'] ?? 1);
@@ -51,6 +52,23 @@ test(
       same++;
     }
     expect(same).toBeGreaterThan(RUNS / 24);
+  },
+  60_000 + RUNS * 20,
+);
+
+const LIVES = Math.ceil(RUNS / 25);
+
+test(
+  `a cluster that is killed and restored gives what one piece gives, seeds ${FIRST} to ${FIRST + LIVES - 1}`,
+  () => {
+    for (const seed of seeds(LIVES)) {
+      const drawn = drawCase(seed, { rows: 30, depth: 3 });
+      const outcome = checkLife(drawn);
+      if (outcome?.tag === 'differs')
+        expect.fail(
+          `npm run oracle -- --seed ${seed} --runs 1 --rows 30 --lives\n${outcome.message}\n${programOf(drawn)}`,
+        );
+    }
   },
   60_000 + RUNS * 20,
 );
