@@ -5,6 +5,7 @@
  * inner aggregate saw. Aggregates over the same arguments share one table of tuples; the first of them has its state,
  * and what goes into it moves the inner aggregates of all. Those are computed again from the state.
  */
+import { assert } from '../../base/assert.ts';
 import type { Column } from '../../batch/column.ts';
 import type { SqlType } from '../../batch/types.ts';
 import type { Accumulator, EntryTable } from '../accumulator.ts';
@@ -39,6 +40,7 @@ export class SharedDistinct {
     members: Int32Array,
     retract: Uint8Array | null,
   ): void {
+    assert(retract === null || this.seen.counts, 'a table without counts takes nothing back');
     const kept = requiring(groups, rows, args, this.#all);
     this.#pass(kept, rows, args, this.seen.update(kept, rows, args, members, retract), retract);
     this.seen.sweep();
@@ -78,7 +80,8 @@ export class SharedDistinct {
 
 export class DistinctAccumulator implements Accumulator {
   readonly stateTypes: readonly SqlType[];
-  readonly invertible = true;
+  /** Only a table that counts how often a tuple came knows when the last of equal ones went. */
+  readonly invertible: boolean;
   readonly shared: SharedDistinct;
   readonly member: number;
   readonly entries?: EntryTable;
@@ -87,6 +90,7 @@ export class DistinctAccumulator implements Accumulator {
     this.shared = shared;
     this.member = member;
     const { seen } = shared;
+    this.invertible = seen.counts;
     this.stateTypes = member === 0 ? seen.stateTypes : [];
     if (member === 0)
       this.entries = {

@@ -84,6 +84,11 @@ export class Multiset implements EntryTable {
     this.#keep(this.#list.all().filter((entry) => (this.#list.owners[entry] as number) < count));
   }
 
+  /** Whether it knows how often a tuple is there, and so can take rows out. */
+  get counts(): boolean {
+    return this.#counts !== null;
+  }
+
   /**
    * Puts rows in, or with `retract` takes them out.
    *
