@@ -256,6 +256,8 @@ export class JsonDecoder {
     this.#capacity = Math.max(1, rows);
     if (scanner === null) {
       for (const slot of this.#slots) slot.start(this.#capacity, this.#rowBytes);
+      // Buffers that were lent are kept, and may be larger.
+      this.#capacity = this.#slots[0]?.capacity ?? this.#capacity;
       this.#ranges = new Int32Array(this.#capacity * 2);
     } else scanner.start(this.#capacity, this.#rowBytes);
     this.#errors = [];

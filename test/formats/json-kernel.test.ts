@@ -4,6 +4,10 @@
  * planted in test/kernels/json-faults.test.ts.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { INT64 } from '../../src/batch/types.ts';
+import { rowsOf } from '../../src/batch/values.ts';
+import { JSON_FORMAT } from '../../src/formats/format.ts';
+import { JsonDecoder } from '../../src/formats/json-decoder.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { readKernels } from '../../src/cli/kernels.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
@@ -42,6 +46,31 @@ test('a decoder that lends its memory gives what one gives that does not, kernel
     }
   }
 }, 600_000);
+
+test('a lending decoder makes room when there are more rows than the last ones let expect', () => {
+  const decoder = new JsonDecoder(
+    [{ name: 'x', type: INT64, nullable: true, default: null }],
+    JSON_FORMAT,
+    { kernelBytesMin: Infinity },
+  );
+  decoder.lend();
+  for (const [count, width] of [
+    [600, 1],
+    [3, 900],
+    [300, 1],
+    [2000, 1],
+  ] as const) {
+    const lines = Array.from(
+      { length: count },
+      (_, i) => `{"x":${i % 7 === 0 ? 'null' : i}${' '.repeat(width)}}\n`,
+    );
+    const bytes = new TextEncoder().encode(lines.join(''));
+    const { batch } = decoder.decode(bytes, 0, bytes.length, 8192, true);
+    expect(rowsOf(batch, [{ name: 'x', type: INT64, nullable: true }]).map(({ x }) => x)).toEqual(
+      Array.from({ length: count }, (_, i) => (i % 7 === 0 ? null : BigInt(i))),
+    );
+  }
+});
 
 test('kernel and twin judge UTF-8 alike: all pairs, edges of three and four bytes, at several places of a vector', () => {
   for (let lane = 0; lane < (FULL_UTF8 ? 16 : 3); lane++) {
