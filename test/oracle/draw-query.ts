@@ -58,6 +58,13 @@ export class QueryDraw {
 
   #relation(depth: number): Relation {
     if (depth <= 0) return this.#table();
+    // Which rows fail is plain where each is computed once; a key of a join fails whether or not it meets anything.
+    if (this.#risky)
+      return this.#prng.pick([
+        () => this.#project(this.#table()),
+        () => this.#grouped(this.#table()),
+        () => this.#windowed(this.#table()),
+      ])();
     const shapes = [
       () => this.#project(this.#relation(depth - 1)),
       () => this.#grouped(this.#relation(depth - 1)),
