@@ -95,10 +95,9 @@ function optionsOf(args: readonly string[]): Options | null {
 /** The engines that can be had here; the others are told with the reason. */
 function available(engines: readonly Engine[]): Engine[] {
   const names = engines.flatMap((engine) => (engine.package === null ? [] : [engine.package]));
-  const missing = installPeers(names, say);
-  if (missing === null) return [...engines];
-  say(`left out: ${missing}`);
-  return engines.filter((engine) => engine.package === null);
+  const { missing, reason } = installPeers(names, say);
+  if (missing.length > 0) say(`left out: ${missing.join(', ')} cannot be installed: ${reason}`);
+  return engines.filter((engine) => engine.package === null || !missing.includes(engine.package));
 }
 
 async function measure(

@@ -15,22 +15,24 @@ export async function importPeer<T>(name: PeerPackage): Promise<T> {
   return (await import(pathToFileURL(fromPeers.resolve(name)).href)) as T;
 }
 
+const INSTALL = ['install', '--no-save', '--no-audit', '--no-fund'];
+
 /** Those of the project are found as well. */
 const installed = (name: PeerPackage): boolean =>
   (fromPeers.resolve.paths(name) ?? []).some((directory) => existsSync(join(directory, name)));
 
-/** Installs what is missing by the lock of `bench/peers`; why it cannot, or null. */
+/**
+ * Installs what is missing, in the versions of the lock of `bench/peers`; what cannot be had, and why. Not by `npm ci`: that wants
+ * the binaries of all systems in the lock, also where a registry has only some of them.
+ */
 export function installPeers(
   names: readonly PeerPackage[],
   log: (line: string) => void,
-): string | null {
-  if (names.every(installed)) return null;
+): { missing: readonly PeerPackage[]; reason: string } {
+  if (names.every(installed)) return { missing: [], reason: '' };
   log('installing the engines to compare with into bench/peers (about 600 MB, once)');
-  const { status, stderr } = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund'], {
-    cwd: PEERS_DIRECTORY,
-    encoding: 'utf8',
-  });
+  const { status, stderr } = spawnSync('npm', INSTALL, { cwd: PEERS_DIRECTORY, encoding: 'utf8' });
   const missing = names.filter((name) => !installed(name));
-  if (missing.length === 0) return null;
-  return `${missing.join(', ')} cannot be installed: npm install ended with ${status}: ${stderr.trim().split('\n').slice(-3).join(' ')}`;
+  const said = stderr.split('\n').filter((line) => line.startsWith('npm error '));
+  return { missing, reason: `npm install ended with ${status}: ${said.slice(0, 3).join(' ')}` };
 }

@@ -152,7 +152,7 @@ const nexmark: ConnectorDeclaration = {
 const singleFile: ConnectorDeclaration = {
   name: 'single_file',
   description:
-    'One file of NDJSON or Parquet: of this machine under thalweg run, an object of the R2 bucket in npm run dev and when deployed.',
+    'One file of NDJSON, as a sink of Parquet too: of this machine under thalweg run, an object of the R2 bucket in npm run dev and when deployed.',
   source: true,
   sink: true,
   twoPhase: true,
@@ -166,7 +166,7 @@ const singleFile: ConnectorDeclaration = {
 const r2: ConnectorDeclaration = {
   name: 'r2',
   description:
-    'NDJSON or Parquet in the R2 bucket: files under a prefix as a sink, one object as a source.',
+    'Objects in the R2 bucket: files of NDJSON or Parquet under a prefix as a sink, one of NDJSON as a source.',
   source: true,
   sink: true,
   twoPhase: true,

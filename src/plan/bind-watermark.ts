@@ -1,7 +1,7 @@
 /** WATERMARK FOR, its older spellings and the idle options → when event time moves on. */
 import type { Span } from '../base/errors.ts';
 import { nearest } from '../base/nearest.ts';
-import { TIMESTAMP, typeName } from '../batch/types.ts';
+import { TIMESTAMP, type TypeTag, typeName } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type { Output } from './bind-source.ts';
@@ -13,6 +13,9 @@ import type { WatermarkPlan } from './logical.ts';
 import type { CanonicalValue } from './options.ts';
 import type { Scope } from './scope.ts';
 import type { Table } from './table.ts';
+
+/** Types whose values are event times; a DATE is its midnight. */
+const MOMENTS: ReadonlySet<TypeTag> = new Set(['timestamp', 'timestamptz', 'timestamp_ns', 'date']);
 
 /** When event time moves on, over the scan's columns; null: by arrival, or after an error. */
 export function bindWatermark(
@@ -145,8 +148,7 @@ function timeColumn(
 
 /** A moment of any type as TIMESTAMP, which event times are; null: it is none. */
 function asTimestamp(expr: Expr): Expr | null {
-  const { tag } = expr.type;
-  if (tag !== 'timestamp' && tag !== 'timestamptz' && tag !== 'timestamp_ns') return null;
+  if (!MOMENTS.has(expr.type.tag)) return null;
   const cast = castTo(expr, TIMESTAMP, false);
   return cast.tag === 'expr' ? cast.expr : null;
 }

@@ -16,7 +16,7 @@ export function parseStatement(stream: TokenStream): Statement {
   if (stream.atWord('explain')) return parseExplain(stream);
   if (token.kind === 'word' && UNSUPPORTED_STATEMENTS.has(token.text)) {
     stream.reject('UNSUPPORTED', `${token.text.toUpperCase()} statements are not supported`, {
-      hint: 'a program is made of CREATE TABLE, CREATE VIEW, INSERT INTO, SELECT, SET and EXPLAIN',
+      hint: 'a program is made of CREATE TABLE, CREATE VIEW, CREATE FUNCTION, INSERT INTO, SELECT, SET and EXPLAIN',
       span: token.span,
     });
   }

@@ -40,3 +40,10 @@ SELECT count(*) AS n, tumble(INTERVAL '10 seconds') AS window FROM t GROUP BY wi
 CREATE TABLE t (ts TIMESTAMP, x INT, WATERMARK FOR ts) WITH (connector = 'http', format = 'json', type = 'source');
 SELECT row_time() AS at, x FROM t;
 --< t {"ts":"2024-01-01T00:00:01","x":1}
+---
+-- A day is an event time; there it is refused.
+CREATE TABLE t (day DATE NOT NULL, x INT, WATERMARK FOR day AS day - INTERVAL '1 day') WITH (connector = 'http', format = 'json', type = 'source');
+SELECT count(*) AS n, tumble(INTERVAL '7 days', INTERVAL '4 days') AS window FROM t GROUP BY window;
+--< t {"day":"2024-01-01"}
+--< t {"day":"2024-01-07"}
+--< t {"day":"2024-01-08"}
