@@ -298,17 +298,6 @@ export class SessionAggregate implements Operator {
     this.#isBehind = this.#spans.open > 0;
   }
 
-  /**
-   * Folds in what another subtask has aggregated: columns as in the state table `sessions`. Those that ended by the
-   * watermark, and meet no open session, come too late.
-   *
-   * @returns how many of them came too late
-   */
-  mergePartials(columns: readonly Column[], rows: number, output: Output): number {
-    this.#catchUp(output);
-    return this.#fold(columns, rows, this.#watermark);
-  }
-
   /** Start, keys, end, accumulator states. */
   #fold(columns: readonly Column[], rows: number, closed: number): number {
     const keyCount = this.#spec.keys.length;

@@ -129,28 +129,6 @@ export class WindowAggregate implements Operator {
     return true;
   }
 
-  /**
-   * Folds in what another subtask has aggregated: columns as in the state table `panes`. Panes all of whose windows have
-   * closed come too late, as their rows would have.
-   *
-   * @returns how many of the rows came too late
-   */
-  mergePartials(columns: readonly Column[], rows: number, output: Output): number {
-    this.#catchUp(output);
-    const { words } = columns[0] as Int64Column;
-    let late = 0;
-    for (const [start, picked] of rowsByTime(words, rows)) {
-      if (this.#grid.lastEndOf(start) <= this.#windows.emittedTo) {
-        late += picked.length;
-        continue;
-      }
-      const indices = Int32Array.from(picked);
-      const states = columns.slice(1).map((column) => takeColumn(column, indices, picked.length));
-      this.#windows.fold(start, states, picked.length);
-    }
-    return late;
-  }
-
   /** Reports rows whose windows have all closed; the batch itself when there are none. */
   #withoutLate(batch: RecordBatch, output: Output): RecordBatch {
     const words = timesOf(batch);
@@ -387,18 +365,6 @@ function takeUnsaved(pane: Pane, kind: SnapshotKind): UnsavedPane {
 
 /** `all`: the snapshot before knows nothing of the pane. */
 type UnsavedPane = { pane: Pane; groups: Int32Array; all: boolean };
-
-/** Which rows have each time. */
-function rowsByTime(words: Int32Array, rows: number): Map<number, number[]> {
-  const found = new Map<number, number[]>();
-  for (let row = 0; row < rows; row++) {
-    const time = timeAt(words, row);
-    const known = found.get(time);
-    if (known === undefined) found.set(time, [row]);
-    else known.push(row);
-  }
-  return found;
-}
 
 function concatHashes(parts: readonly Uint32Array[]): Uint32Array {
   const hashes = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
