@@ -72,11 +72,8 @@ export function evaluate(expression: Expression, context: Context): Value {
     case 'between': {
       const value = of(expression.operand);
       const lower = compared(value, of(expression.low), (order) => order >= 0);
-      const upper = compared(value, of(expression.high), (order) => order <= 0);
-      return negatedIf(
-        expression.negated,
-        and(lower, () => upper),
-      );
+      const upper = (): Value => compared(value, of(expression.high), (order) => order <= 0);
+      return negatedIf(expression.negated, and(lower, upper));
     }
     case 'in_list':
       return negatedIf(expression.negated, isIn(of(expression.operand), expression.items.map(of)));
