@@ -26,6 +26,14 @@ export type Dealt = { folder: string; batch: RecordBatch };
 
 type Field = { name: string; column: number };
 
+/** Rows of one kind have equal values and times. Several kinds may share a folder, such as NULL and the empty text. */
+type Kinds = {
+  /** Of each kind: its first row, and the place of its folder. */
+  firsts: number[];
+  places: number[];
+  byHash: Map<number, number[]>;
+};
+
 export class Partitioner {
   readonly #fields: readonly Field[];
   readonly #time: TimePattern | null;
@@ -45,31 +53,36 @@ export class Partitioner {
     const { rows } = batch;
     const keys = this.#fields.map(({ column }) => must(batch.columns[column], 'column'));
     this.#number(batch, keys);
-    const firsts: number[] = [];
+    const kinds: Kinds = { firsts: [], places: [], byHash: new Map() };
+    const places = new Int32Array(rows);
+    const folders = new Map<string, number>();
     const counts: number[] = [];
-    const groups = new Int32Array(rows);
-    const byHash = new Map<number, number[]>();
     for (let row = 0, last = -1; row < rows; row++) {
-      if (last < 0 || !this.#same(keys, row, firsts[last] as number))
-        last = this.#groupOf(keys, row, byHash, firsts, counts);
-      groups[row] = last;
-      counts[last] = (counts[last] as number) + 1;
+      if (last < 0 || !this.#same(keys, row, kinds.firsts[last] as number)) {
+        last = this.#kindOf(keys, row, kinds);
+        if (last === kinds.places.length) {
+          const folder = this.#folder(batch, keys, row);
+          const place = folders.get(folder) ?? folders.size;
+          folders.set(folder, place);
+          kinds.places.push(place);
+        }
+      }
+      const place = kinds.places[last] as number;
+      places[row] = place;
+      counts[place] = (counts[place] ?? 0) + 1;
     }
-    if (firsts.length === 1) return [{ folder: this.#folder(batch, keys, 0), batch }];
+    if (folders.size === 1) return [...folders.keys()].map((folder) => ({ folder, batch }));
     const chosen = counts.map((count) => new Int32Array(count));
     counts.fill(0);
     for (let row = 0; row < rows; row++) {
-      const group = groups[row] as number;
-      const at = counts[group] as number;
-      (chosen[group] as Int32Array)[at] = row;
-      counts[group] = at + 1;
+      const place = places[row] as number;
+      const at = counts[place] as number;
+      (chosen[place] as Int32Array)[at] = row;
+      counts[place] = at + 1;
     }
-    return firsts.map((first, group) => {
-      const indices = chosen[group] as Int32Array;
-      return {
-        folder: this.#folder(batch, keys, first),
-        batch: takeBatch(batch, indices, indices.length),
-      };
+    return [...folders].map(([folder, place]) => {
+      const indices = chosen[place] as Int32Array;
+      return { folder, batch: takeBatch(batch, indices, indices.length) };
     });
   }
 
@@ -101,24 +114,18 @@ export class Partitioner {
     );
   }
 
-  #groupOf(
-    keys: readonly Column[],
-    row: number,
-    byHash: Map<number, number[]>,
-    firsts: number[],
-    counts: number[],
-  ): number {
+  /** A kind that is new is one more of `firsts`. */
+  #kindOf(keys: readonly Column[], row: number, { firsts, byHash }: Kinds): number {
     const step = this.#steps[row] as number;
     const hash = (this.#hashes[row] as number) + (Number.isNaN(step) ? 0 : step * 31);
     const known = byHash.get(hash);
-    const found = known?.find((group) => this.#same(keys, row, firsts[group] as number));
+    const found = known?.find((kind) => this.#same(keys, row, firsts[kind] as number));
     if (found !== undefined) return found;
-    const group = firsts.length;
+    const kind = firsts.length;
     firsts.push(row);
-    counts.push(0);
-    if (known === undefined) byHash.set(hash, [group]);
-    else known.push(group);
-    return group;
+    if (known === undefined) byHash.set(hash, [kind]);
+    else known.push(kind);
+    return kind;
   }
 
   #folder(batch: RecordBatch, keys: readonly Column[], row: number): string {

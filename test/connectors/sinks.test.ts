@@ -12,6 +12,7 @@ import { footerOfFile } from '../../src/formats/parquet/joined-file.ts';
 import { numberOf } from '../../src/formats/parquet/thrift.ts';
 import type { RowProblem } from '../../src/operators/operator.ts';
 import { contextOf } from './source-driver.ts';
+import { NO_VALUE } from '../../src/connectors/partitioner.ts';
 import { NEXMARK_SCHEMA } from '../../src/connectors/nexmark/schema.ts';
 
 const SCHEMA: Schema = [
@@ -176,6 +177,16 @@ test('rows lie in the folders of their time and columns, in their order, with a 
     ),
     { numRuns: 100 },
   );
+});
+
+test('rows of one folder stay in their order where their values differ', () => {
+  const options = { path: 'o', 'partitioning.fields': '["k"]' };
+  const sink = makeSink('r2', context({ options }));
+  const output = new Staged();
+  const rows = [null, '', null, '', NO_VALUE, null].map((k, n) => ({ k, n: BigInt(n) }));
+  sink.onBatch(batchFromRows(SCHEMA, rows), 1, output);
+  sink.onBarrier(1, output);
+  expect(output.requests.map((request) => textOf([request]))).toEqual([rows.map(line).join('')]);
 });
 
 test('a row without event time, and one whose folder has no name, are told apart from the others', () => {
