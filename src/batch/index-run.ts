@@ -8,10 +8,11 @@ export function runStart(indices: Int32Array): number {
   return first;
 }
 
-/** Elements at `indices`, `width` of them a value, as a copy. */
+/** Elements at `indices`, `width` of them a value, as a copy; 0 where there are none. */
 export function gatherWords(words: Int32Array, indices: Int32Array, width: number): Int32Array {
   const run = runStart(indices);
-  if (run >= 0) return words.slice(run * width, (run + indices.length) * width);
+  const end = (run + indices.length) * width;
+  if (run >= 0 && end <= words.length) return words.slice(run * width, end);
   const gathered = new Int32Array(indices.length * width);
   if (width === 1) {
     for (let at = 0; at < indices.length; at++)
@@ -26,10 +27,11 @@ export function gatherWords(words: Int32Array, indices: Int32Array, width: numbe
   return gathered;
 }
 
-/** Values at `indices` as a copy. */
+/** Values at `indices` as a copy; NaN where there are none. */
 export function gatherFloats(values: Float64Array, indices: Int32Array): Float64Array {
   const run = runStart(indices);
-  if (run >= 0) return values.slice(run, run + indices.length);
+  const end = run + indices.length;
+  if (run >= 0 && end <= values.length) return values.slice(run, end);
   const gathered = new Float64Array(indices.length);
   for (let at = 0; at < indices.length; at++)
     gathered[at] = values[indices[at] as number] as number;

@@ -226,7 +226,7 @@ export class UpdatingAggregate implements Operator {
 
   #flush(output: Output): void {
     if (this.#dirty.length === 0) return;
-    const dirty = Int32Array.from(this.#dirty);
+    const dirty = new Int32Array(this.#dirty);
     this.#dirty = [];
     const step = LIMITS.batchRowsDefault >> 1;
     for (let from = 0; from < dirty.length; from += step)
@@ -244,42 +244,62 @@ export class UpdatingAggregate implements Operator {
     const results = this.#grouped.accumulators.map((accumulator) =>
       accumulator.results(groups, errors),
     );
-    const before = this.#emitted.map((store) => store.gather(groups));
     // Rows of the output: index i < n is the old row of groups[i], index n + i its new row.
-    const picked: number[] = [];
     const count = groups.length;
+    const picked = new Int32Array(2 * count);
+    let rowsOut = 0;
     /** Rows of results that are out from now on, and their groups. */
     const rows = new Int32Array(count);
     const alives = new Int32Array(count);
+    const { failed } = errors;
     let news = 0;
+    let olds = 0;
     for (let at = 0; at < count; at++) {
       const group = groups[at] as number;
       this.#isDirty[group] = 0;
-      if (errors.hasFailed(at)) continue;
+      if (failed && errors.hasFailed(at)) continue;
       const wasOut = this.#isOut[group] === 1;
       // Without keys too: whether rows that are all gone were here does not show, whatever order they came in.
       const alive = (this.#rowCounts[group] as number) > 0;
-      if (
-        wasOut &&
-        alive &&
-        this.#emitted.every((store, part) =>
-          store.equals(group, must(results[part], 'a result'), at),
-        )
-      )
-        continue;
-      if (wasOut) picked.push(at);
-      if (alive) picked.push(count + at);
+      if (wasOut && alive && this.#isAsEmitted(group, results, at)) continue;
+      if (wasOut) {
+        picked[rowsOut++] = at;
+        olds++;
+      }
+      if (alive) picked[rowsOut++] = count + at;
       this.#outCount += Number(alive) - Number(wasOut);
       this.#isOut[group] = alive ? 1 : 0;
       if (!alive) continue;
       rows[news] = at;
       alives[news++] = group;
     }
+    const isAllNew = olds === 0 && news === count;
+    // Before what is out is overwritten.
+    const before = olds === 0 ? null : this.#emitted.map((store) => store.gather(groups));
     this.#emitted.forEach((store, part) =>
       store.put(alives, must(results[part], 'a result'), rows, news),
     );
-    this.#emit(groups, before, results, Int32Array.from(picked), output);
-    if (errors.failed) output.fail(this.#problems(groups, results, errors));
+    if (isAllNew) this.#emitNew(groups, results, output);
+    else this.#emit(groups, before ?? results, results, picked.subarray(0, rowsOut), output);
+    if (failed) output.fail(this.#problems(groups, results, errors));
+  }
+
+  #isAsEmitted(group: number, results: readonly Column[], row: number): boolean {
+    return this.#emitted.every((store, part) =>
+      store.equals(group, must(results[part], 'a result'), row),
+    );
+  }
+
+  /** Groups none of which was out: their results are the rows as they are. */
+  #emitNew(groups: Int32Array, results: readonly Column[], output: Output): void {
+    const rows = groups.length;
+    const retract = new Uint8Array(rows);
+    output.emit({
+      rows,
+      columns: [...this.#keysOf(groups), ...results],
+      eventTime: null,
+      retract,
+    });
   }
 
   #emit(

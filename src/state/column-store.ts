@@ -18,6 +18,7 @@ import {
   type Column,
   type StructColumn,
 } from '../batch/column.ts';
+import { gatherFloats, gatherWords } from '../batch/index-run.ts';
 import { compareIntervals } from '../batch/interval.ts';
 import {
   layoutOf,
@@ -164,12 +165,7 @@ class WordStore implements ColumnStore {
 
   gather(indices: Int32Array): Column {
     const width = this.#width;
-    const words = new Int32Array(indices.length * width);
-    for (let at = 0; at < indices.length; at++) {
-      const from = (indices[at] as number) * width;
-      for (let word = 0; word < width; word++)
-        words[at * width + word] = this.words[from + word] as number;
-    }
+    const words = gatherWords(this.words, indices, width);
     const length = indices.length;
     const validity = this.presence.gather(indices);
     const common = { type: this.type, length, validity };
@@ -303,9 +299,7 @@ class FloatStore implements ColumnStore {
   }
 
   gather(indices: Int32Array): Column {
-    const values = new Float64Array(indices.length);
-    for (let at = 0; at < indices.length; at++)
-      values[at] = this.#values[indices[at] as number] as number;
+    const values = gatherFloats(this.#values, indices);
     const validity = this.#presence.gather(indices);
     return { tag: 'float64', type: this.type, length: indices.length, validity, values };
   }

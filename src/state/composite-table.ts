@@ -47,6 +47,8 @@ export class CompositeTable implements KeyTable {
   #words = new Int32Array(0);
   #hashes = new Int32Array(0);
   #ids = new Int32Array(0);
+  /** A key with NULL has been looked up. */
+  #hasNulls = false;
   count = 0;
 
   constructor(types: readonly SqlType[]) {
@@ -195,6 +197,7 @@ export class CompositeTable implements KeyTable {
     for (let row = from; row < to; row++) {
       if (bitAt(validity, row)) continue;
       const base = (row - from) * width;
+      this.#hasNulls = true;
       for (let word = at; word < at + part.width; word++) words[base + word] = 0;
       words[base + mask] = (words[base + mask] as number) | (1 << (index & 31));
     }
@@ -208,13 +211,10 @@ export class CompositeTable implements KeyTable {
         ? this.#keys.subarray(run * width, (run + numbers.length) * width)
         : gatherWords(this.#keys, numbers, width);
     return this.#parts.map((part, index) => {
-      const validity = presence(
-        words,
-        numbers.length,
-        width,
-        this.#valueWidth + (index >> 5),
-        index & 31,
-      );
+      const mask = this.#valueWidth + (index >> 5);
+      const validity = this.#hasNulls
+        ? presence(words, numbers.length, width, mask, index & 31)
+        : null;
       if (part.table === null)
         return { ...decodeFixed(part.type, words, numbers.length, part.at, width), validity };
       const ids = new Int32Array(numbers.length);
