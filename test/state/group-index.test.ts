@@ -172,3 +172,20 @@ test('a store that is rewritten again and again keeps the last values and does n
     expect(valueAt(column, at)).toBe(at % 9 === 0 ? null : long(at + 49));
   expect(store.bytes()).toBeLessThan(400_000);
 });
+
+test.each([
+  { type: INT64, values: [7n, 8n, 9n] },
+  { type: FLOAT64, values: [7, 8, 9] },
+])('what a store of $type.tag gives has every row asked for, and is a copy', ({ type, values }) => {
+  const store = makeColumnStore(type);
+  const column = columnFromValues(type, values);
+  for (let at = 0; at < 3; at++) store.append(column, at);
+  const gathered = store.gather(allGroups(3));
+  store.set(1, column, 0);
+  expect([0, 1, 2].map((at) => valueAt(gathered, at))).toEqual(values);
+  // Groups may be named before anything was put for them, also beyond the room there is.
+  const wide = store.gather(allGroups(100));
+  const words = 'words' in wide ? wide.words.length / 2 : 'values' in wide && wide.values.length;
+  expect(words).toBe(100);
+  expect([0, 1, 2].map((at) => valueAt(wide, at))).toEqual([values[0], values[0], values[2]]);
+});
