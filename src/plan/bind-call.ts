@@ -44,7 +44,7 @@ export function bindCall(
   const form = bindForm(call, context, binder);
   if (form !== null) return form;
   const args = call.args.map((arg) => binder.bind(arg.value));
-  if (args.includes(POISON)) return POISON;
+  if (args.includes(POISON) || (ELSEWHERE.has(name) && refuseUnknown(call, context))) return POISON;
   const resolution = resolveCall(name, args);
   if (resolution.tag === 'expr') return resolution.expr;
   const { code, message, extras } = resolution;
@@ -96,11 +96,38 @@ function bindAggregated(call: CallExpression, context: ExpressionContext): Expr 
   return refuse(context, 'INVALID_GROUPING', message, call, hint);
 }
 
+/** What other engines have functions for, and what stands for it here. */
+const ELSEWHERE: ReadonlyMap<string, string> = new Map(
+  ['tumble', 'hop', 'session', 'cumulate'].flatMap((window) =>
+    ['start', 'end', 'rowtime'].map((end): [string, string] => [
+      `${window}_${end}`,
+      `group by ${window}(…) AS window; ${end === 'rowtime' ? 'row_time()' : `window.${end}`} in an outer query is what ${window}_${end} gives`,
+    ]),
+  ),
+);
+
+/** A mistyped `count(*)` is no function that does without DISTINCT and the like, but a name that nothing has. */
+function refuseUnknown(call: CallExpression, context: ExpressionContext): boolean {
+  const name = call.name.name;
+  if (functionsOf(context.diagnostics).has(name)) return false;
+  const resolution = resolveCall(name, []);
+  if (resolution.tag === 'expr' || resolution.code !== 'UNKNOWN_FUNCTION') return false;
+  const hint = ELSEWHERE.get(name);
+  const extras = hint === undefined ? resolution.extras : { hint };
+  context.diagnostics.error(resolution.code, resolution.message, call.name.span, extras);
+  return true;
+}
+
+function hasModifiers(call: CallExpression): boolean {
+  const lists = [call.orderBy, call.withinGroup].some((list) => list.length > 0);
+  return call.filter !== null || call.distinct || call.star || lists || call.nullTreatment !== null;
+}
+
 /** What only aggregates take, and named arguments, which no function takes yet. */
 function refuseModifiers(call: CallExpression, context: ExpressionContext): boolean {
   const name = call.name.name;
-  const lists = [call.orderBy, call.withinGroup].some((list) => list.length > 0);
-  if (call.filter !== null || call.distinct || call.star || lists || call.nullTreatment !== null) {
+  if (hasModifiers(call) && refuseUnknown(call, context)) return true;
+  if (hasModifiers(call)) {
     const message = `${name}() is no aggregate: DISTINCT, *, FILTER, ORDER BY and null treatment do not apply`;
     refuse(context, 'TYPE_ERROR', message, call);
     return true;

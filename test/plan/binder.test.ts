@@ -46,6 +46,19 @@ describe('the cases of user reports', () => {
     });
   });
 
+  test('a mistyped count(*) is answered with count, and a window function of other engines with what stands for it', () => {
+    expect(only(`${T}SELECT coutn(*) FROM t;`)).toMatchObject({
+      code: 'UNKNOWN_FUNCTION',
+      suggestion: 'count',
+      span: { start: { line: 2, column: 8 }, end: { line: 2, column: 13 } },
+    });
+    expect(only(`${T}SELECT tumble_start(ts, interval '1 minute') FROM t;`)).toMatchObject({
+      code: 'UNKNOWN_FUNCTION',
+      hint: expect.stringContaining('window.start'),
+    });
+    expect(only(`${T}SELECT upper(DISTINCT k) FROM t;`)).toMatchObject({ code: 'TYPE_ERROR' });
+  });
+
   test('quoted reserved words are columns like any other (U17)', () => {
     const result = plan(
       'CREATE TABLE t ("group" TEXT, "window" TEXT, "end" INT) WITH (connector = \'http\');\nSELECT "end", "window", "group" FROM t;',
