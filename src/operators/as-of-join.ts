@@ -149,7 +149,7 @@ export class AsOfJoin implements Operator {
   /** The right row that a left row meets; -1: none. */
   #versionFor(id: number): number {
     // A row whose key is NULL was marked when it came.
-    if (this.#left.matches[id] === 1) return -1;
+    if (this.#left.matchesOf(id) === 1) return -1;
     const time = this.#left.times[id] as number;
     const key = this.#left.keyColumnsOf(id);
     let found = -1;
@@ -167,7 +167,7 @@ export class AsOfJoin implements Operator {
       found = at;
       last = other;
     }
-    return found >= 0 && this.#right.matches[found] === 1 ? -1 : found;
+    return found >= 0 && this.#right.matchesOf(found) === 1 ? -1 : found;
   }
 
   /** Event time has passed right row `id`: earlier ones of its key will not be met any more. */
@@ -181,7 +181,7 @@ export class AsOfJoin implements Operator {
     }
     for (const at of older) this.#right.remove(at);
     // Nothing is left for the end of a version to end.
-    if (this.#right.matches[id] === 1) this.#right.remove(id);
+    if (this.#right.matchesOf(id) === 1) this.#right.remove(id);
   }
 
   #emit(lefts: Int32Array, rights: Int32Array, output: Output): void {

@@ -307,12 +307,12 @@ export class HashJoin implements Operator {
       const id = this.#pairs.ids[at] as number;
       const otherTime = other.side.times[id] as number;
       if (this.#emitsPairs) this.#out.push(row, id, 1, Math.max(time, otherTime));
-      if (!other.counts || other.side.matches[id] === 0) continue;
+      if (!other.counts || other.side.matchesOf(id) === 0) continue;
       if (other.side.addMatch(id, -1) > 0) continue;
       if (other.emitsUnmatched) this.#out.push(-1, id, 0, otherTime);
       if (other.emitsMatched) this.#out.push(-1, id, 1, otherTime);
     }
-    const met = (own.side.matches[gone] as number) > 0;
+    const met = own.side.matchesOf(gone) > 0;
     if (met ? own.emitsMatched : own.emitsUnmatched) this.#out.push(row, -1, 1, time);
     own.side.remove(gone);
   }
@@ -333,7 +333,7 @@ export class HashJoin implements Operator {
       const bound = this.#watermark - hold;
       const emits = this.#deferred && emitsUnmatched;
       side.expire(bound, (id) => {
-        if (emits && side.matches[id] === 0)
+        if (emits && side.matchesOf(id) === 0)
           this.#out.push(-1, id, 0, (side.times[id] as number) + hold);
       });
       this.#out.flush(1 - at, null, side, output);

@@ -38,9 +38,10 @@ export class JoinSide {
   rows: RowMultimap;
   /** Event time of each row. */
   times = new Float64Array(0);
-  /** How many rows of the other side it has met. */
-  matches: Int32Array = new Int32Array(0);
-  #serials = new Float64Array(0);
+  /** How many rows of the other side it has met; null while none has met any. */
+  #matches: Int32Array | null = null;
+  /** Null while rows have but been added, which have the serials 1, 2, 3 … in the order of their places. */
+  #serials: Float64Array | null = null;
   /** 1: the place holds a row. */
   #alive = new Uint8Array(0);
   #free: Int32Array = new Int32Array(0);
@@ -103,8 +104,7 @@ export class JoinSide {
     matches: number,
   ): number {
     const id = this.#place(columns, keys, row);
-    const serial = this.#nextSerial++;
-    this.#serials[id] = serial;
+    this.#number(id, this.#nextSerial++);
     this.#note(id, time, matches);
     this.rows.insert(id, keys, row, hash);
     return id;
@@ -133,7 +133,7 @@ export class JoinSide {
     for (const [place, store] of this.#computed) store.put(ids, keys[place] as Column, rows, count);
     for (let at = 0; at < count; at++) {
       const id = ids[at] as number;
-      this.#serials[id] = this.#nextSerial++;
+      this.#number(id, this.#nextSerial++);
       const time = times[rows[at] as number] as number;
       this.#note(id, time, matches === null ? 0 : (matches[at] as number));
     }
@@ -150,14 +150,41 @@ export class JoinSide {
     return ids;
   }
 
+  /** Gives a row its serial, kept only once they do not follow from the places. */
+  #number(id: number, serial: number): void {
+    if (this.#serials === null) {
+      if (serial === id + 1) return;
+      this.#serials = new Float64Array(this.times.length);
+      for (let at = 0; at < this.#size; at++) this.#serials[at] = at + 1;
+    }
+    this.#serials[id] = serial;
+  }
+
+  #serialOf(id: number): number {
+    return this.#serials === null ? id + 1 : (this.#serials[id] as number);
+  }
+
+  /** How many rows of the other side it has met. */
+  matchesOf(id: number): number {
+    return this.#matches === null ? 0 : (this.#matches[id] as number);
+  }
+
+  #setMatches(id: number, matches: number): void {
+    if (this.#matches === null) {
+      if (matches === 0) return;
+      this.#matches = new Int32Array(this.times.length);
+    }
+    this.#matches[id] = matches;
+  }
+
   #note(id: number, time: number, matches: number): void {
     this.times[id] = time;
-    this.matches[id] = matches;
+    this.#setMatches(id, matches);
     this.#alive[id] = 1;
     this.#live++;
     if (this.#queue === null) return;
     if (time === -Infinity) this.#unstamped.push(id);
-    else this.#queue.push(time, id, this.#serials[id] as number);
+    else this.#queue.push(time, id, this.#serialOf(id));
   }
 
   /** Copies the values of a row to a free place. */
@@ -180,15 +207,15 @@ export class JoinSide {
   #makeRoom(need: number): void {
     const room = grown(this.times.length, need);
     this.times = wider(Float64Array, this.times, room);
-    this.#serials = wider(Float64Array, this.#serials, room);
-    this.matches = wider(Int32Array, this.matches, room);
+    if (this.#serials !== null) this.#serials = wider(Float64Array, this.#serials, room);
+    if (this.#matches !== null) this.#matches = wider(Int32Array, this.#matches, room);
     this.#alive = wider(Uint8Array, this.#alive, room);
   }
 
   /** Changes how many rows a row has met; the new number. */
   addMatch(id: number, step: 1 | -1): number {
-    const count = Math.max(0, (this.matches[id] as number) + step);
-    this.matches[id] = count;
+    const count = Math.max(0, this.matchesOf(id) + step);
+    this.#setMatches(id, count);
     this.#log.changed(id);
     return count;
   }
@@ -212,7 +239,7 @@ export class JoinSide {
   }
 
   remove(id: number): void {
-    const serial = this.#serials[id] as number;
+    const serial = this.#serialOf(id);
     this.#log.removedRow(this.times[id] as number, this.rows.hashOf(id), serial);
     this.#vacate(id);
   }
@@ -236,7 +263,7 @@ export class JoinSide {
     if (this.#queue === null || bound === -Infinity) return;
     const before = this.#live;
     this.#queue.takeBelow(bound, (id, serial) => {
-      if (this.#alive[id] !== 1 || this.#serials[id] !== serial) return;
+      if (this.#alive[id] !== 1 || this.#serialOf(id) !== serial) return;
       visit(id);
       this.#vacate(id);
     });
@@ -247,13 +274,13 @@ export class JoinSide {
   passed(bound: number, visit: (id: number) => void): void {
     if (this.#queue === null || bound === -Infinity) return;
     this.#queue.takeBelow(bound, (id, serial) => {
-      if (this.#alive[id] === 1 && this.#serials[id] === serial) visit(id);
+      if (this.#alive[id] === 1 && this.#serialOf(id) === serial) visit(id);
     });
   }
 
   /** Whether row `one` was added after row `other`. */
   isNewer(one: number, other: number): boolean {
-    return (this.#serials[one] as number) > (this.#serials[other] as number);
+    return this.#serialOf(one) > this.#serialOf(other);
   }
 
   /** The key of a row, as columns of one value. */
@@ -276,7 +303,7 @@ export class JoinSide {
     if (this.#unstamped.length === 0) return;
     for (const id of this.#unstamped) {
       if (this.#alive[id] !== 1 || this.times[id] !== -Infinity) continue;
-      const serial = this.#serials[id] as number;
+      const serial = this.#serialOf(id);
       this.#log.removedRow(-Infinity, this.rows.hashOf(id), serial);
       this.times[id] = time;
       this.#log.changed(id);
@@ -315,7 +342,7 @@ export class JoinSide {
   /** The places of rows that are new or have changed. */
   #changedIds(): Int32Array {
     const { firstNew } = this.#log;
-    const isOld = (id: number): boolean => (this.#serials[id] as number) < firstNew;
+    const isOld = (id: number): boolean => this.#serialOf(id) < firstNew;
     const ids = this.#log.changedIds.filter((id) => this.#alive[id] === 1 && isOld(id));
     for (let id = 0; id < this.#size; id++) if (this.#alive[id] === 1 && !isOld(id)) ids.push(id);
     return Int32Array.from(ids);
@@ -337,9 +364,9 @@ export class JoinSide {
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] as number;
       times[at] = this.times[id] as number;
-      serials[at] = this.#serials[id] as number;
+      serials[at] = this.#serialOf(id);
       ofKeys[at] = this.rows.hashOf(id);
-      matches[at] = this.matches[id] as number;
+      matches[at] = this.matchesOf(id);
     }
     const { columns, hashes } = keyColumnsOf({ times, hashes: ofKeys, serials });
     return {
@@ -375,7 +402,7 @@ export class JoinSide {
     for (let row = 0; row < table.rows; row++) {
       const id = this.#place(columns, keys, row);
       const serial = timeAt(serials.words, row);
-      this.#serials[id] = serial;
+      this.#number(id, serial);
       if (serial >= this.#nextSerial) this.#nextSerial = serial + 1;
       const time = timeAt(times.words, row);
       this.#note(id, time <= NO_TIME ? -Infinity : time, matches.values[row] as number);
@@ -387,8 +414,9 @@ export class JoinSide {
   bytes(): number {
     const stores = [...this.#columns, ...this.#computed.values()];
     const flat =
-      this.times.byteLength * 2 +
-      this.matches.byteLength +
+      this.times.byteLength +
+      (this.#serials?.byteLength ?? 0) +
+      (this.#matches?.byteLength ?? 0) +
       this.#alive.length +
       this.#free.byteLength;
     return stores.reduce(

@@ -91,7 +91,7 @@ export class LookupJoin implements Operator {
       }
       const first = this.#waiting.rows.first(keys, row, hash);
       let gone = this.#waiting.locate(first, columns, row, time);
-      while (gone >= 0 && this.#waiting.matches[gone] === TAKES_BACK)
+      while (gone >= 0 && this.#waiting.matchesOf(gone) === TAKES_BACK)
         gone = this.#waiting.locate(this.#waiting.rows.next(gone), columns, row, time);
       if (gone >= 0) this.#waiting.remove(gone);
       else this.#waiting.insert(columns, keys, row, hash, time, TAKES_BACK);
@@ -102,7 +102,7 @@ export class LookupJoin implements Operator {
     if (this.#isRead) return;
     this.#isRead = true;
     const ids = this.#waiting.ids();
-    const takesBack = (id: number): boolean => this.#waiting.matches[id] === TAKES_BACK;
+    const takesBack = (id: number): boolean => this.#waiting.matchesOf(id) === TAKES_BACK;
     // First what is taken back: it was there before what is new.
     this.#release(ids.filter(takesBack), true, output);
     this.#release(

@@ -16,15 +16,14 @@ import { grown, wider } from './growth.ts';
 
 const SLOTS_MIN = 16;
 
-// Words of a row, side by side so that a lookup touches one cache line: its hash, the next and the previous row of the same
-// key (-1: none), and for keys of 64 bits the key itself.
+// Words of a row, side by side so that a lookup touches one cache line: its hash, the next row of the same key (-1: none),
+// and for keys of 64 bits the key itself.
 const HASH = 0;
 const NEXT = 1;
-const PREVIOUS = 2;
-const LOW = 3;
-const HIGH = 4;
-const WORDS = 3;
-const PAIR_WORDS = 5;
+const LOW = 2;
+const HIGH = 3;
+const WORDS = 2;
+const PAIR_WORDS = 4;
 
 export class RowMultimap {
   /** Value r of each store is part of the key of row r. */
@@ -35,6 +34,8 @@ export class RowMultimap {
   /** Slot → first row + 1; 0 is free. */
   #slots: Int32Array = new Int32Array(SLOTS_MIN);
   #rows: Int32Array = new Int32Array(0);
+  /** The row of the same key before each (-1: none); null until a row is taken out, since only that needs it. */
+  #previous: Int32Array | null = null;
   #keyCount = 0;
 
   /** @param nullable  whether rows with a NULL in their key are added */
@@ -129,9 +130,10 @@ export class RowMultimap {
 
   /** The first row of the list that holds `id`. */
   firstOf(id: number): number {
+    const before = this.#previousRows();
     let first = id;
     for (;;) {
-      const previous = this.#rows[first * this.#width + PREVIOUS] as number;
+      const previous = before[first] as number;
       if (previous < 0) return first;
       first = previous;
     }
@@ -155,12 +157,9 @@ export class RowMultimap {
     const first = (this.#slots[slot] as number) - 1;
     kept[at + HASH] = hash;
     kept[at + NEXT] = first;
-    kept[at + PREVIOUS] = -1;
     this.#slots[slot] = id + 1;
-    if (first >= 0) {
-      kept[first * this.#width + PREVIOUS] = id;
-      return;
-    }
+    if (this.#previous !== null) this.#linkBack(this.#previous, id);
+    if (first >= 0) return;
     this.#keyCount++;
     if (this.#keyCount * 2 > this.#slots.length) this.#rehash();
   }
@@ -205,19 +204,43 @@ export class RowMultimap {
       const place = id * PAIR_WORDS;
       kept[place + HASH] = hash;
       kept[place + NEXT] = first;
-      kept[place + PREVIOUS] = -1;
       kept[place + LOW] = low;
       kept[place + HIGH] = high;
       slots[slot] = id + 1;
-      if (first >= 0) kept[first * PAIR_WORDS + PREVIOUS] = id;
-      else this.#keyCount++;
+      if (first < 0) this.#keyCount++;
     }
+    if (this.#previous === null) return;
+    for (let at = 0; at < ids.length; at++) this.#linkBack(this.#previous, ids[at] as number);
+  }
+
+  /** Row `id` has become the first of its list. */
+  #linkBack(previous: Int32Array, id: number): void {
+    const next = this.#rows[id * this.#width + NEXT] as number;
+    previous[id] = -1;
+    if (next >= 0) previous[next] = id;
+  }
+
+  /** The rows before each, found out when they are first asked for. */
+  #previousRows(): Int32Array {
+    if (this.#previous !== null) return this.#previous;
+    const previous = new Int32Array(Math.ceil(this.#rows.length / this.#width));
+    for (const entry of this.#slots) {
+      let before = -1;
+      for (let id = entry - 1; id >= 0; id = this.next(id)) {
+        previous[id] = before;
+        before = id;
+      }
+    }
+    this.#previous = previous;
+    return previous;
   }
 
   #makeRoom(need: number): void {
     const words = need * this.#width;
-    if (words <= this.#rows.length) return;
-    this.#rows = wider(Int32Array, this.#rows, grown(this.#rows.length, words));
+    if (words > this.#rows.length)
+      this.#rows = wider(Int32Array, this.#rows, grown(this.#rows.length, words));
+    if (this.#previous !== null && need > this.#previous.length)
+      this.#previous = wider(Int32Array, this.#previous, grown(this.#previous.length, need));
   }
 
   #rehash(): void {
@@ -237,9 +260,10 @@ export class RowMultimap {
   remove(id: number): void {
     const kept = this.#rows;
     const width = this.#width;
+    const before = this.#previousRows();
     const next = kept[id * width + NEXT] as number;
-    const previous = kept[id * width + PREVIOUS] as number;
-    if (next >= 0) kept[next * width + PREVIOUS] = previous;
+    const previous = before[id] as number;
+    if (next >= 0) before[next] = previous;
     if (previous >= 0) {
       kept[previous * width + NEXT] = next;
       return;
@@ -273,7 +297,7 @@ export class RowMultimap {
 
   /** Bytes allocated, those of the keys aside. */
   bytes(): number {
-    return this.#slots.byteLength + this.#rows.byteLength;
+    return this.#slots.byteLength + this.#rows.byteLength + (this.#previous?.byteLength ?? 0);
   }
 }
 
