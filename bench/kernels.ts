@@ -1,5 +1,5 @@
 /**
- * What the kernels do on one core of this machine, without the rest of a pipeline: `node bench/kernels.ts [name…]`.
+ * What the kernels do on one core of this machine, without the rest of a pipeline: `npx node bench/kernels.ts [name…]`.
  * Kernel and twin run in turns over the same rows in memory; the best round and the median are printed, in million rows a
  * second of the processor's time, which other programs on the machine disturb less than the clock's.
  */

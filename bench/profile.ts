@@ -1,5 +1,5 @@
 /**
- * Where the time of a job goes: `node bench/profile.ts JOB [--rows N] [--hosts N] [--twins] [--disk]` runs it in workerd as
+ * Where the time of a job goes: `npx node bench/profile.ts JOB [--rows N] [--hosts N] [--twins] [--disk]` runs it in workerd as
  * `npm run bench` does, and V8's sampling profiler tells the share of each function's own time.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';

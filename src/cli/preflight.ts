@@ -76,6 +76,10 @@ const fileTables = (
   };
 };
 
+/** Tables whose output goes to the bucket of the run's state. */
+export const bucketSinks = (plan: SqlPlan): string[] =>
+  plan.sinks.flatMap(({ spec }) => (spec.connector.connector === 'r2' ? [spec.table] : []));
+
 /** Absolute paths of the files the program writes. */
 export const filesWritten = (plan: SqlPlan): string[] =>
   fileTables(plan).sinks.map(({ path }) => resolve(path));

@@ -18,7 +18,7 @@ import { formatReport } from '../sql/diagnostics.ts';
 import { ApiClient, type JobView, type PipelineView } from './api-client.ts';
 import { wreakHavoc } from './chaos.ts';
 import { CommittedOutput, FinalRows, PrintedMark } from './committed-output.ts';
-import { checkFiles, checkSources, filesWritten, planForRun } from './preflight.ts';
+import { bucketSinks, checkFiles, checkSources, filesWritten, planForRun } from './preflight.ts';
 import { parseRunArguments, RUN_USAGE, type RunOptions } from './run-options.ts';
 import { spawnRuntime, type RuntimeProcess } from './runtime-process.ts';
 import { INTERRUPTED, onInterrupt } from './signals.ts';
@@ -80,7 +80,7 @@ async function preflight(options: RunOptions, query: string): Promise<SqlPlan | 
   return errors.length === 0 ? plan : null;
 }
 
-/** What speaks against running the program on this machine, and a word about sources that never end. */
+/** What speaks against running the program on this machine, and a word about sources that never end and output that is not kept. */
 async function refusals(
   { stateDir, overwrite }: RunOptions,
   query: string,
@@ -93,6 +93,11 @@ async function refusals(
   if (errors.length === 0 && endless.length > 0)
     note(
       `thalweg: ${endless.join(', ')} never ${endless.length === 1 ? 'ends' : 'end'}: stop with Ctrl-C`,
+    );
+  const lost = stateDir === null ? bucketSinks(plan) : [];
+  if (errors.length === 0 && lost.length > 0)
+    note(
+      `thalweg: what ${lost.join(', ')} writes is in the bucket of this run, which is deleted at its end: keep it with --state DIR and see it with thalweg dev --state DIR, or write to a single_file`,
     );
   return errors;
 }

@@ -333,6 +333,14 @@ describe('twenty thousand rows in windows', () => {
   });
 });
 
+test('what an r2 sink writes is said to be gone when no state is kept', async () => {
+  const text =
+    "CREATE TABLE o WITH (connector = 'r2', path = 'o', type = 'sink'); INSERT INTO o VALUES (1);";
+  const { code, stdout, stderr } = await run(write('to-bucket.sql', text));
+  expect(stderr).toMatch(/^thalweg: what o writes is in the bucket of this run.*--state DIR.*\n$/);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+});
+
 test('a single_file sink that gets no rows is an empty file, not the result of an earlier run', async () => {
   write('some.ndjson', '{"i":1}\n');
   write('result.ndjson', '{"old":1}\n');
