@@ -3,7 +3,9 @@
  * NULL. A NULL list gives NULL, but counts as empty where elements are added to it.
  */
 import type { Column, Int64Column, ListColumn, TextColumn } from '../../batch/column.ts';
+import { columnBytes } from '../../batch/batch-bytes.ts';
 import { compareValues } from '../../batch/row-equal.ts';
+import { sliceColumn } from '../../batch/take.ts';
 import { LIMITS } from '../../base/limits.ts';
 import type { ArgumentPattern, Evaluate, ScalarFunction } from '../function-types.ts';
 import { ofFirst } from '../function-types.ts';
@@ -134,14 +136,24 @@ const resize: EachList = (maker, row, [list, size, fill]) => {
     else maker.push(1, indexIn(fill, row));
 };
 
+const ELEMENT_BYTES_MIN = 8;
+
+const elementBytes = (column: Column, index: number): number =>
+  Math.max(ELEMENT_BYTES_MIN, columnBytes(sliceColumn(column, index, index + 1), 1));
+
 const repeat: Evaluate = (args, rows, errors, type) => {
   const [element, times] = args as readonly [Column, Column];
   const outcome = new Outcome([times], rows, errors);
   const maker = new ListMaker(rows, [element]);
   for (let row = 0; row < rows; row++) {
     const count = outcome.has(row) ? numberAt(times, row, 0) : 0;
-    if (count > LIMITS.ingestRowBytesMax)
-      outcome.fail(row, 'ROW_TOO_LARGE', () => `a list would have ${count} elements`);
+    // What is repeated may be a list of repetitions itself: bytes are what counts.
+    if (count * elementBytes(element, indexIn(element, row)) > LIMITS.ingestRowBytesMax)
+      outcome.fail(
+        row,
+        'ROW_TOO_LARGE',
+        () => `a list of ${count} elements would be larger than ${LIMITS.ingestRowBytesMax} bytes`,
+      );
     else for (let copy = 0; copy < count; copy++) maker.push(0, indexIn(element, row));
     maker.endRow(outcome.has(row));
   }
