@@ -32,12 +32,13 @@ export function sha256(bytes: Uint8Array): string {
   const words = new Int32Array(64);
   for (let at = 0; at < padded.length; at += 64) {
     for (let word = 0; word < 16; word++) words[word] = view.getInt32(at + word * 4);
-    compress(state, words);
+    compressSha256(state, words);
   }
   return [...state].map((word) => (word >>> 0).toString(16).padStart(8, '0')).join('');
 }
 
-function compress(state: Int32Array, words: Int32Array): void {
+/** Folds one block, the first 16 of 64 `words`, into the state of SHA-256 or SHA-224; overwrites the other words. */
+export function compressSha256(state: Int32Array, words: Int32Array): void {
   for (let word = 16; word < 64; word++) {
     const near = words[word - 15] as number;
     const far = words[word - 2] as number;

@@ -92,7 +92,7 @@ const RULES: readonly Rule[] = [
     check: machinePathViolations,
     files: everything,
     bad: [{ path: 'docs/x.md', text: `see ${'/ho'}me/someone/notes` }],
-    good: [{ path: 'docs/x.md', text: 'GET /api/v1/home/x and ./work/of/ours' }],
+    good: [{ path: 'docs/x.md', text: 'GET /api/v1/home/x and ./homes/of/ours' }],
   },
 ];
 

@@ -3,6 +3,7 @@
  *
  * The constants are, by definition, bits of roots of primes; they are computed when the module is loaded.
  */
+import { compressSha256 } from '../../base/sha256.ts';
 import { paddedMessage } from './padding.ts';
 
 const PRIMES: readonly number[] = (() => {
@@ -29,7 +30,6 @@ const highOf = (bits: bigint): number => Number(bits >> 32n) | 0;
 const lowOf = (bits: bigint): number => Number(bits & 0xffffffffn) | 0;
 
 const CUBE_ROOTS = PRIMES.map((prime) => rootBits(prime, 3));
-const K32 = Int32Array.from(CUBE_ROOTS.slice(0, 64), highOf);
 const K64 = Int32Array.from(CUBE_ROOTS.flatMap((bits) => [highOf(bits), lowOf(bits)]));
 
 const pairs = (words: readonly bigint[]): Int32Array =>
@@ -45,48 +45,11 @@ const SIZES = { sha224: 28, sha256: 32, sha384: 48, sha512: 64 };
 
 export type Sha2 = keyof typeof INITIAL;
 
-const turn = (word: number, by: number): number => (word >>> by) | (word << (32 - by));
-
 const schedule32 = new Int32Array(64);
 
 function mix32(state: Int32Array, block: DataView, at: number): void {
-  const w = schedule32;
-  for (let index = 0; index < 16; index++) w[index] = block.getInt32(at + 4 * index);
-  for (let index = 16; index < 64; index++) {
-    const early = w[index - 15] as number;
-    const late = w[index - 2] as number;
-    const s0 = turn(early, 7) ^ turn(early, 18) ^ (early >>> 3);
-    const s1 = turn(late, 17) ^ turn(late, 19) ^ (late >>> 10);
-    w[index] = (w[index - 16] as number) + s0 + (w[index - 7] as number) + s1;
-  }
-  let [a, b, c, d, e, f, g, h] = state as unknown as number[] as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  for (let index = 0; index < 64; index++) {
-    const s1 = turn(e, 6) ^ turn(e, 11) ^ turn(e, 25);
-    const choice = (e & f) ^ (~e & g);
-    const first = (h + s1 + choice + (K32[index] as number) + (w[index] as number)) | 0;
-    const s0 = turn(a, 2) ^ turn(a, 13) ^ turn(a, 22);
-    const majority = (a & b) ^ (a & c) ^ (b & c);
-    h = g;
-    g = f;
-    f = e;
-    e = (d + first) | 0;
-    d = c;
-    c = b;
-    b = a;
-    a = (first + s0 + majority) | 0;
-  }
-  const next = [a, b, c, d, e, f, g, h];
-  for (let word = 0; word < 8; word++)
-    state[word] = (state[word] as number) + (next[word] as number);
+  for (let index = 0; index < 16; index++) schedule32[index] = block.getInt32(at + 4 * index);
+  compressSha256(state, schedule32);
 }
 
 /** Sums of pairs: the carry out of the low words goes into the high ones. */
