@@ -37,7 +37,7 @@ import { eachNode, parseJsonPath } from '../json/json-path.ts';
 import { TextSink, decodeBytes, textAt } from '../text-sink.ts';
 import { Outcome, makeBoolean, makeFloat64, makeInt64, strideOf } from '../vector.ts';
 import { fitsInt64, int64AsNumber, writeInt64 } from '../wide.ts';
-import { ListTextSink } from './list-reading.ts';
+import { ListTextSink } from './list-text-sink.ts';
 import { sliceAt } from './text-rows.ts';
 
 /** Goes to the value at a path; false: the text is no JSON, or there is none. It is `found` then. */

@@ -1,22 +1,13 @@
-/** What lists hold: searches, sizes, extremes, lists as text and text as lists, series, maps as lists of entries. */
-import type {
-  Column,
-  Int64Column,
-  ListColumn,
-  StructColumn,
-  TextColumn,
-} from '../../batch/column.ts';
-import { bitmapBytes, setBit } from '../../batch/column.ts';
+/** What lists hold: searches, sizes, extremes; series. Maps are lists of entries (`map-rows.ts`). */
+import type { Column, Int64Column, ListColumn } from '../../batch/column.ts';
+import { setBit } from '../../batch/column.ts';
 import { compareValues } from '../../batch/row-equal.ts';
 import { takeColumn } from '../../batch/take.ts';
-import type { ListType, SqlType, StructType } from '../../batch/types.ts';
+import type { ListType, SqlType } from '../../batch/types.ts';
 import { BOOLEAN, INT64, TEXT, listType } from '../../batch/types.ts';
 import { LIMITS } from '../../base/limits.ts';
-import { castColumn } from '../cast.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
-import { RowErrors } from '../row-errors.ts';
-import { TextSink, findBytes, sequenceBytes } from '../text-sink.ts';
 import {
   Outcome,
   combineValidity,
@@ -26,18 +17,9 @@ import {
   strideOf,
 } from '../vector.ts';
 import { int64AsNumber, writeSafeInt64 } from '../wide.ts';
-import {
-  ListMaker,
-  elementOf,
-  endOf,
-  equal,
-  isNullAt,
-  listFunction,
-  occurs,
-  sizeOf,
-  startOf,
-} from './list-rows.ts';
-import { sliceAt } from './text-rows.ts';
+import { endOf, equal, isNullAt, listFunction, occurs, sizeOf, startOf } from './list-rows.ts';
+import { fromText, toText } from './list-text.ts';
+import { entriesType, entryOf, extract, makeMap, side } from './map-rows.ts';
 
 const indexIn = (column: Column, row: number): number => row * strideOf(column);
 
@@ -153,117 +135,6 @@ const extreme =
     return takeColumn(list.child, picked, rows);
   };
 
-const toText: Evaluate = (args, rows, errors) => {
-  const [list, separator, absent] = args as readonly [ListColumn, TextColumn, TextColumn?];
-  const outcome = new Outcome([list, separator], rows, errors);
-  const inner = list.child.length;
-  const texts = castColumn(list.child, TEXT, true, new RowErrors(inner)) as TextColumn;
-  const sink = new TextSink(rows, texts.bytes.length);
-  for (let row = 0; row < rows; row++) {
-    let first = true;
-    if (outcome.has(row))
-      for (let index = startOf(list, row); index < endOf(list, row); index++) {
-        const isNull = isNullAt(list.child, index);
-        if (isNull && (absent === undefined || !isPresent(absent, row))) continue;
-        const between = sliceAt(separator, row);
-        if (!first) sink.append(between.bytes, between.from, between.to);
-        first = false;
-        const part = isNull
-          ? sliceAt(absent as TextColumn, row)
-          : {
-              bytes: texts.bytes,
-              from: texts.offsets[index] as number,
-              to: texts.offsets[index + 1] as number,
-            };
-        sink.append(part.bytes, part.from, part.to);
-      }
-    sink.endRow();
-  }
-  return sink.finish(outcome.validity);
-};
-
-/** Parts between separators; a NULL separator parts every character, a part equal to the third argument is NULL. */
-const fromText: Evaluate = (args, rows, _errors, type) => {
-  const [input, separator, absent] = args as readonly [TextColumn, TextColumn, TextColumn?];
-  const sink = new ListTextSink(rows);
-  for (let row = 0; row < rows; row++) {
-    const present = isPresent(input, row);
-    if (present) {
-      const { bytes, from, to } = sliceAt(input, row);
-      const between = isPresent(separator, row) ? sliceAt(separator, row) : null;
-      const none = absent !== undefined && isPresent(absent, row) ? sliceAt(absent, row) : null;
-      let at = from;
-      while (to > from && at <= to) {
-        let end = to;
-        let next = to + 1;
-        if (between === null) {
-          if (at === to) break;
-          end = at + sequenceBytes(bytes[at] as number);
-          next = end;
-        } else if (between.to > between.from) {
-          const found = findBytes(bytes, at, to, between.bytes, between.from, between.to);
-          if (found >= 0) {
-            end = found;
-            next = found + between.to - between.from;
-          }
-        }
-        const isNone =
-          none !== null &&
-          end - at === none.to - none.from &&
-          findBytes(bytes, at, end, none.bytes, none.from, none.to) === at;
-        sink.push(bytes, at, end, !isNone);
-        at = next;
-      }
-    }
-    sink.endRow(present);
-  }
-  return sink.finish(type);
-};
-
-/** Lists of texts, written piece by piece. */
-export class ListTextSink {
-  readonly #parts: { bytes: Uint8Array; from: number; to: number; present: boolean }[] = [];
-  readonly #offsets: Int32Array;
-  readonly #validity: Uint8Array;
-  #rows = 0;
-
-  constructor(rows: number) {
-    this.#offsets = new Int32Array(rows + 1);
-    this.#validity = new Uint8Array(bitmapBytes(rows));
-  }
-
-  push(bytes: Uint8Array, from: number, to: number, present = true): void {
-    this.#parts.push({ bytes, from, to, present });
-  }
-
-  endRow(present = true): void {
-    if (present) setBit(this.#validity, this.#rows);
-    this.#offsets[++this.#rows] = this.#parts.length;
-  }
-
-  finish(type: SqlType): ListColumn {
-    const count = this.#parts.length;
-    const sink = new TextSink(count, 16 * count);
-    const validity = new Uint8Array(bitmapBytes(count));
-    this.#parts.forEach(({ bytes, from, to, present }, at) => {
-      if (present) {
-        sink.append(bytes, from, to);
-        setBit(validity, at);
-      }
-      sink.endRow();
-    });
-    const child = { ...sink.finish(validity), type: elementOf(type) };
-    return {
-      tag: 'list',
-      type: type as ListType,
-      length: this.#rows,
-      validity: this.#validity,
-      offsets: this.#offsets,
-      child,
-    };
-  }
-}
-
 /** Whole numbers from one to another. */
 const series =
   (inclusive: boolean): Evaluate =>
@@ -348,95 +219,6 @@ const dims: Evaluate = (args, rows, errors, type) => {
     offsets,
     child,
   };
-};
-
-const ENTRY = (key: SqlType, value: SqlType): StructType => ({
-  tag: 'struct',
-  fields: [
-    { name: 'key', type: key, nullable: false },
-    { name: 'value', type: value, nullable: true },
-  ],
-});
-
-const entriesType = ([keys, values]: readonly SqlType[]): SqlType | null =>
-  keys?.tag === 'list' && values?.tag === 'list'
-    ? listType(ENTRY(keys.element, values.element))
-    : null;
-
-const entryOf = ([type]: readonly SqlType[]): StructType | null =>
-  type?.tag === 'list' && type.element.tag === 'struct' && type.element.fields.length === 2
-    ? type.element
-    : null;
-
-const makeMap: Evaluate = (args, rows, errors, type) => {
-  const [keys, values] = args as readonly [ListColumn, ListColumn];
-  const outcome = new Outcome(args, rows, errors);
-  const picked: [number[], number[]] = [[], []];
-  const offsets = new Int32Array(rows + 1);
-  for (let row = 0; row < rows; row++) {
-    const size = sizeOf(keys, row);
-    if (outcome.has(row) && size !== sizeOf(values, row))
-      outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'a map has as many keys as values');
-    for (let at = 0; outcome.has(row) && at < size; at++) {
-      const key = startOf(keys, row) + at;
-      if (isNullAt(keys.child, key) || occurs(keys.child, startOf(keys, row), key, keys.child, key))
-        outcome.fail(
-          row,
-          'NUMERIC_OUT_OF_RANGE',
-          () => 'the keys of a map are not NULL and differ',
-        );
-      picked[0].push(key);
-      picked[1].push(startOf(values, row) + at);
-    }
-    offsets[row + 1] = picked[0].length;
-  }
-  const children = [keys.child, values.child].map((child, at) =>
-    takeColumn(child, Int32Array.from(picked[at] as number[]), (picked[at] as number[]).length),
-  );
-  const child: StructColumn = {
-    tag: 'struct',
-    type: elementOf(type) as StructType,
-    length: picked[0].length,
-    validity: null,
-    children,
-  };
-  return {
-    tag: 'list',
-    type: type as ListType,
-    length: rows,
-    validity: outcome.validity,
-    offsets,
-    child,
-  };
-};
-
-/** The keys or the values of maps. */
-const side =
-  (at: 0 | 1): Evaluate =>
-  (args, rows, _errors, type) => {
-    const [map] = args as readonly [ListColumn];
-    const child = (map.child as StructColumn).children[at] as Column;
-    const maker = new ListMaker(rows, [child]);
-    for (let row = 0; row < rows; row++) {
-      const present = isPresent(map, row);
-      if (present) maker.pushAll(0, startOf(map, row), endOf(map, row));
-      maker.endRow(present);
-    }
-    return maker.finish(type);
-  };
-
-const extract: Evaluate = (args, rows, _errors, type) => {
-  const [map, key] = args as readonly [ListColumn, Column];
-  const [keys, values] = (map.child as StructColumn).children as readonly [Column, Column];
-  const maker = new ListMaker(rows, [values]);
-  for (let row = 0; row < rows; row++) {
-    const present = isPresent(map, row);
-    if (present)
-      for (let index = startOf(map, row); index < endOf(map, row); index++)
-        if (equal(keys, index, key, indexIn(key, row))) maker.push(0, index);
-    maker.endRow(present);
-  }
-  return maker.finish(type);
 };
 
 const L = 'same-list' as const;

@@ -5,7 +5,7 @@ import type { Evaluate, FunctionExample, ScalarFunction } from '../function-type
 import { always } from '../function-types.ts';
 import type { Regex } from '../regex/regex.ts';
 import { Outcome } from '../vector.ts';
-import { ListTextSink } from './list-reading.ts';
+import { ListTextSink } from './list-text-sink.ts';
 import { Patterns, eachMatch, optionalNumber } from './regex-rows.ts';
 import { checkPattern } from './regex.ts';
 import type { Slice } from './text-rows.ts';
