@@ -2,16 +2,16 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { Ingest } from './ingest.ts';
-import { useOwnWords } from './issue-words.ts';
-import { addJobRoutes } from './job-routes.ts';
-import { addLocalRoutes } from './local-routes.ts';
-import { addMetaRoutes } from './meta-routes.ts';
-import { addOutputRoute } from './output-route.ts';
-import { addPipelineRoutes } from './pipeline-routes.ts';
-import { answerError, notFound, refuseInvalid } from './problem.ts';
-import { addRowsRoutes } from './rows-routes.ts';
-import { addUdfRoutes } from './udf-routes.ts';
+import { Ingest } from './rows/ingest.ts';
+import { useOwnWords } from './http/issue-words.ts';
+import { addJobRoutes } from './jobs/job-routes.ts';
+import { addLocalRoutes } from './local/local-routes.ts';
+import { addMetaRoutes } from './meta/meta-routes.ts';
+import { addOutputRoute } from './jobs/output-route.ts';
+import { addPipelineRoutes } from './pipelines/pipeline-routes.ts';
+import { answerError, notFound, refuseInvalid } from './http/problem.ts';
+import { addRowsRoutes } from './rows/rows-routes.ts';
+import { addUdfRoutes } from './functions/udf-routes.ts';
 import type { ApiEnv } from './services.ts';
 
 export type Api = OpenAPIHono<ApiEnv>;

@@ -6,14 +6,14 @@ import type { Job, JobState, Pipeline, PipelineAndJob } from '../catalog/schema.
 import type { PhysicalGraph } from '../graph/graph.ts';
 import { viewGraph } from '../graph/graph-view.ts';
 import type { LeaderStatus } from '../protocol/messages.ts';
-import type { FailureSchema, JobSchema } from './job-shapes.ts';
+import type { FailureSchema, JobSchema } from './jobs/job-shapes.ts';
 import type {
   PipelineSchema,
   SettingsSchema,
   SinkSchema,
   SourceSchema,
   STOP_MODES,
-} from './pipeline-shapes.ts';
+} from './pipelines/pipeline-shapes.ts';
 
 export type PipelineView = z.infer<typeof PipelineSchema>;
 export type JobView = z.infer<typeof JobSchema>;

@@ -1,6 +1,6 @@
 /** What the API says to requests that are not quite right. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { HOST_POINTS, LEADER_POINTS } from '../../src/api/crash-points.ts';
+import { HOST_POINTS, LEADER_POINTS } from '../../src/api/local/crash-points.ts';
 import type { LeaderEffect, LineageOperation } from '../../src/leader/interface.ts';
 import type { HostCommand, HostReport } from '../../src/protocol/messages.ts';
 import type { HostEffect } from '../../src/subtask/host-events.ts';

@@ -1,10 +1,10 @@
 /** Whether the server is there, and which connectors it has. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { DECLARATIONS } from '../connectors/declarations.ts';
-import type { ConnectorDeclaration, OptionDeclaration } from '../plan/declaration.ts';
-import type { Api } from './app.ts';
-import { json } from './json-answer.ts';
-import { problems } from './problem.ts';
+import { DECLARATIONS } from '../../connectors/declarations.ts';
+import type { ConnectorDeclaration, OptionDeclaration } from '../../plan/declaration.ts';
+import type { Api } from '../app.ts';
+import { json } from '../http/json-answer.ts';
+import { problems } from '../http/problem.ts';
 
 const OptionSchema = z
   .object({

@@ -1,13 +1,13 @@
 /** GET …/output: the rows of preview sinks as they come. */
 import { createRoute } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import { getPipeline } from '../catalog/pipelines.ts';
-import type { Api } from './app.ts';
+import { EngineError } from '../../base/errors.ts';
+import { getPipeline } from '../../catalog/pipelines.ts';
+import type { Api } from '../app.ts';
 import { JobParams, OutputDataSchema } from './job-shapes.ts';
-import { loadJob } from './load.ts';
+import { loadJob } from '../load.ts';
 import { OutputFollower, previewSubtasks } from './output-stream.ts';
-import { problems } from './problem.ts';
-import type { ApiServices } from './services.ts';
+import { problems } from '../http/problem.ts';
+import type { ApiServices } from '../services.ts';
 
 const output = createRoute({
   method: 'get',

@@ -1,6 +1,6 @@
 /** Shapes of rows in by HTTP. */
 import { z } from '@hono/zod-openapi';
-import { PipelineParams } from './pipeline-shapes.ts';
+import { PipelineParams } from '../pipelines/pipeline-shapes.ts';
 
 export const TableParams = PipelineParams.extend({
   table: z

@@ -1,13 +1,13 @@
 /** Planning with everything a query may call: its own functions, those sent with it, and those stored for all. */
 import type { z } from '@hono/zod-openapi';
-import type { ErrorReport } from '../base/errors.ts';
-import { listFunctions } from '../catalog/functions.ts';
-import { DECLARATIONS } from '../connectors/declarations.ts';
-import type { UserFunction } from '../expr/user-function.ts';
-import type { PhysicalGraph } from '../graph/graph.ts';
-import { type PlanSqlOptions, type SqlPlan, planSql } from '../graph/plan-sql.ts';
+import type { ErrorReport } from '../../base/errors.ts';
+import { listFunctions } from '../../catalog/functions.ts';
+import { DECLARATIONS } from '../../connectors/declarations.ts';
+import type { UserFunction } from '../../expr/user-function.ts';
+import type { PhysicalGraph } from '../../graph/graph.ts';
+import { type PlanSqlOptions, type SqlPlan, planSql } from '../../graph/plan-sql.ts';
 import type { UdfsSchema } from './pipeline-shapes.ts';
-import type { ApiServices } from './services.ts';
+import type { ApiServices } from '../services.ts';
 
 /** @param udfs  sent with the query: they stand before those that are stored */
 export async function planQuery(

@@ -1,18 +1,18 @@
 /** Routes that exist only on one's own machine: faults on demand, and the objects of the bucket. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
-import type { Pipeline } from '../catalog/schema.ts';
-import type { Api } from './app.ts';
-import { json, jsonBody } from './json-answer.ts';
+import { EngineError } from '../../base/errors.ts';
+import { nearest } from '../../base/nearest.ts';
+import type { Pipeline } from '../../catalog/schema.ts';
+import type { Api } from '../app.ts';
+import { json, jsonBody } from '../http/json-answer.ts';
 import { HOST_POINTS, LEADER_POINTS } from './crash-points.ts';
-import { httpTable, loadPipeline, partitionsOf } from './load.ts';
-import { PipelineParams } from './pipeline-shapes.ts';
-import { problems } from './problem.ts';
-import { readBody } from './read-body.ts';
-import type { ApiServices, LocalServices } from './services.ts';
-import { strictShape } from './strict-shape.ts';
-import { graphOf } from './views.ts';
+import { httpTable, loadPipeline, partitionsOf } from '../load.ts';
+import { PipelineParams } from '../pipelines/pipeline-shapes.ts';
+import { problems } from '../http/problem.ts';
+import { readBody } from '../http/read-body.ts';
+import type { ApiServices, LocalServices } from '../services.ts';
+import { strictShape } from '../http/strict-shape.ts';
+import { graphOf } from '../views.ts';
 
 const tags = ['local'];
 const OBJECT_BYTES_MAX = 256 * 1024 * 1024;

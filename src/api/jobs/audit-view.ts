@@ -1,7 +1,7 @@
 /** What each kept epoch did, as hash-chained entries. */
 import { z } from '@hono/zod-openapi';
-import { auditEpochs, toldOf } from '../audit/entries.ts';
-import type { LineageView } from '../lineage/read.ts';
+import { auditEpochs, toldOf } from '../../audit/entries.ts';
+import type { LineageView } from '../../lineage/read.ts';
 
 const RefSchema = z.object({ ref: z.string(), hash: z.string() });
 

@@ -1,7 +1,7 @@
 /** Shapes of jobs, checkpoints, metrics and output: Arroyo's, with more. All times are microseconds since 1970. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATES, PipelineParams } from './pipeline-shapes.ts';
-import { ReportSchema } from './problem.ts';
+import { JOB_STATES, PipelineParams } from '../pipelines/pipeline-shapes.ts';
+import { ReportSchema } from '../http/problem.ts';
 
 const micros = z.int();
 

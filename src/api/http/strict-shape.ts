@@ -1,6 +1,6 @@
 /** Requests whose unknown fields are refused by name: a mistyped one would change nothing, and nobody would notice. */
 import { z } from '@hono/zod-openapi';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../../base/nearest.ts';
 
 /**
  * A strict object. `refused` has words of their own for fields that are no mistyping.

@@ -6,19 +6,19 @@
  * rows while the catalogue does not answer. Failure: nothing is answered before the log says that the rows are durable.
  */
 import type { z } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import { hashBytes } from '../base/hash.ts';
-import { LIMITS } from '../base/limits.ts';
-import { getPipeline } from '../catalog/pipelines.ts';
-import { TERMINAL_STATES, type JobState } from '../catalog/schema.ts';
-import type { AppendAnswer } from '../connectors/http/log-store.ts';
-import { makeRowDecoder, type RowDecoder } from '../formats/row-decoder.ts';
-import type { PhysicalGraph, SourceSpec } from '../graph/graph.ts';
-import { httpTable, noPipeline, partitionsOf } from './load.ts';
+import { EngineError } from '../../base/errors.ts';
+import { hashBytes } from '../../base/hash.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { getPipeline } from '../../catalog/pipelines.ts';
+import { TERMINAL_STATES, type JobState } from '../../catalog/schema.ts';
+import type { AppendAnswer } from '../../connectors/http/log-store.ts';
+import { makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
+import type { PhysicalGraph, SourceSpec } from '../../graph/graph.ts';
+import { httpTable, noPipeline, partitionsOf } from '../load.ts';
 import { ndjsonOf, type TakenRows, takeRows } from './rows-body.ts';
 import type { RowsAnswerSchema } from './rows-shapes.ts';
-import type { ApiServices } from './services.ts';
-import { graphOf } from './views.ts';
+import type { ApiServices } from '../services.ts';
+import { graphOf } from '../views.ts';
 
 export type RowsAnswer = z.infer<typeof RowsAnswerSchema>;
 

@@ -4,10 +4,10 @@
  * Rows travel as text: they are spliced into the batch and never parsed, so no digit changes. Not guaranteed: that every
  * row is seen (hosts keep the newest ones only), nor that a row is seen once (a new generation redoes work).
  */
-import type { PipelineAndJob } from '../catalog/schema.ts';
-import { TERMINAL_STATES } from '../catalog/schema.ts';
-import type { ApiServices, TailPage } from './services.ts';
-import { graphOf, microsOf } from './views.ts';
+import type { PipelineAndJob } from '../../catalog/schema.ts';
+import { TERMINAL_STATES } from '../../catalog/schema.ts';
+import type { ApiServices, TailPage } from '../services.ts';
+import { graphOf, microsOf } from '../views.ts';
 
 /** One subtask of a preview sink. */
 export type PreviewSubtask = { operator: string; subtask: number };

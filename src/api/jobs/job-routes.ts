@@ -1,12 +1,12 @@
 /** Jobs: how pipelines run, what went wrong, their checkpoints, metrics and lineage. */
 import { createRoute } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import { listFailures } from '../catalog/jobs.ts';
-import { listPipelines } from '../catalog/pipelines.ts';
-import { type PipelineAndJob, TERMINAL_STATES } from '../catalog/schema.ts';
-import type { LineageView } from '../lineage/read.ts';
-import type { LeaderStatus } from '../protocol/messages.ts';
-import type { Api } from './app.ts';
+import { EngineError } from '../../base/errors.ts';
+import { listFailures } from '../../catalog/jobs.ts';
+import { listPipelines } from '../../catalog/pipelines.ts';
+import { type PipelineAndJob, TERMINAL_STATES } from '../../catalog/schema.ts';
+import type { LineageView } from '../../lineage/read.ts';
+import type { LeaderStatus } from '../../protocol/messages.ts';
+import type { Api } from '../app.ts';
 import { AuditQuery, AuditSchema, auditView } from './audit-view.ts';
 import { checkpointGroups, checkpointViews, summariesOf } from './checkpoint-views.ts';
 import {
@@ -18,15 +18,15 @@ import {
   OperatorCheckpointGroupsSchema,
   OperatorMetricGroupsSchema,
 } from './job-shapes.ts';
-import { json } from './json-answer.ts';
+import { json } from '../http/json-answer.ts';
 import { LineageSchema, lineageView } from './lineage-view.ts';
-import { loadJob, loadPipeline } from './load.ts';
+import { loadJob, loadPipeline } from '../load.ts';
 import { jobErrors } from './job-errors.ts';
 import { metricGroups } from './metric-views.ts';
-import { PageQuery, PipelineParams } from './pipeline-shapes.ts';
-import { problems } from './problem.ts';
-import type { ApiServices } from './services.ts';
-import { graphOf, jobView } from './views.ts';
+import { PageQuery, PipelineParams } from '../pipelines/pipeline-shapes.ts';
+import { problems } from '../http/problem.ts';
+import type { ApiServices } from '../services.ts';
+import { graphOf, jobView } from '../views.ts';
 
 const tags = ['jobs'];
 const JOB = '/api/v1/pipelines/{id}/jobs/{job_id}';

@@ -1,22 +1,22 @@
 /** Creating, reading, changing and deleting pipelines. */
 import { createRoute, type z } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import { makeId } from '../base/ids.ts';
-import { LIMITS } from '../base/limits.ts';
+import { EngineError } from '../../base/errors.ts';
+import { makeId } from '../../base/ids.ts';
+import { LIMITS } from '../../base/limits.ts';
 import {
   createPipeline,
   deletePipeline,
   getPipeline,
   listPipelines,
   updateDesired,
-} from '../catalog/pipelines.ts';
-import type { PipelineAndJob } from '../catalog/schema.ts';
-import { viewGraph } from '../graph/graph-view.ts';
-import type { Api } from './app.ts';
+} from '../../catalog/pipelines.ts';
+import type { PipelineAndJob } from '../../catalog/schema.ts';
+import { viewGraph } from '../../graph/graph-view.ts';
+import type { Api } from '../app.ts';
 import { changesOf } from './desired-changes.ts';
-import type { Ingest } from './ingest.ts';
-import { json, jsonBody } from './json-answer.ts';
-import { loadPipeline, partitionsOf } from './load.ts';
+import type { Ingest } from '../rows/ingest.ts';
+import { json, jsonBody } from '../http/json-answer.ts';
+import { loadPipeline, partitionsOf } from '../load.ts';
 import {
   ignoredFields,
   PageQuery,
@@ -30,9 +30,9 @@ import {
   ValidationSchema,
 } from './pipeline-shapes.ts';
 import { planQuery } from './planning.ts';
-import { problems, refusal } from './problem.ts';
-import type { ApiServices } from './services.ts';
-import { graphOf, pipelineView, settingsOf } from './views.ts';
+import { problems, refusal } from '../http/problem.ts';
+import type { ApiServices } from '../services.ts';
+import { graphOf, pipelineView, settingsOf } from '../views.ts';
 
 const tags = ['pipelines'];
 

@@ -1,5 +1,5 @@
 /** Reads a request's body up to a limit, decompressed when it was sent with gzip. */
-import { EngineError } from '../base/errors.ts';
+import { EngineError } from '../../base/errors.ts';
 
 /** Throws BODY_TOO_LARGE beyond `bytesMax`, before or after decompression; INVALID_REQUEST when it is no gzip. */
 export async function readBody(request: Request, bytesMax: number): Promise<Uint8Array> {

@@ -15,7 +15,7 @@ import {
   type ErrorDomain,
   type ErrorReport,
   reportOf,
-} from '../base/errors.ts';
+} from '../../base/errors.ts';
 
 /** Codes whose status is not that of their domain. */
 const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {

@@ -1,8 +1,8 @@
 /** What a PATCH asks for as changes of what is wanted, if the state of the job allows them. */
 import type { z } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import type { DesiredChange } from '../catalog/pipelines.ts';
-import type { PipelineAndJob, StopMode } from '../catalog/schema.ts';
+import { EngineError } from '../../base/errors.ts';
+import type { DesiredChange } from '../../catalog/pipelines.ts';
+import type { PipelineAndJob, StopMode } from '../../catalog/schema.ts';
 import type { PipelinePatchSchema } from './pipeline-shapes.ts';
 
 type Patch = z.infer<typeof PipelinePatchSchema>;

@@ -1,10 +1,10 @@
 /** Checkpoints as the API shows them: from the lineage, which knows what is canonical, and the leader, which knows when. */
 import type { z } from '@hono/zod-openapi';
-import type { CanonicalCheckpoint, LineageView } from '../lineage/read.ts';
-import type { CheckpointManifest, StateFile } from '../lineage/types.ts';
-import type { CheckpointSummary, LeaderStatus } from '../protocol/messages.ts';
+import type { CanonicalCheckpoint, LineageView } from '../../lineage/read.ts';
+import type { CheckpointManifest, StateFile } from '../../lineage/types.ts';
+import type { CheckpointSummary, LeaderStatus } from '../../protocol/messages.ts';
 import type { CheckpointSchema, OperatorCheckpointGroupSchema } from './job-shapes.ts';
-import { microsOf } from './views.ts';
+import { microsOf } from '../views.ts';
 
 type CheckpointView = z.infer<typeof CheckpointSchema>;
 type GroupView = z.infer<typeof OperatorCheckpointGroupSchema>;

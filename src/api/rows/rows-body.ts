@@ -5,10 +5,10 @@
  * elements become spaces, because a stored row is one line. Invariants: accepted + rejected = rows in the body; what is
  * accepted here is accepted by the source that reads it later, since both are the same decoder.
  */
-import { EngineError } from '../base/errors.ts';
-import { LIMITS } from '../base/limits.ts';
-import type { DecodeError } from '../formats/json-decoder.ts';
-import type { RowDecoder } from '../formats/row-decoder.ts';
+import { EngineError } from '../../base/errors.ts';
+import { LIMITS } from '../../base/limits.ts';
+import type { DecodeError } from '../../formats/json-decoder.ts';
+import type { RowDecoder } from '../../formats/row-decoder.ts';
 import {
   CLOSE_BRACKET,
   COMMA,
@@ -18,8 +18,8 @@ import {
   skipSpace,
   skipValue,
   SPACE,
-} from '../formats/json-grammar.ts';
-import { failure } from '../formats/json-strings.ts';
+} from '../../formats/json-grammar.ts';
+import { failure } from '../../formats/json-strings.ts';
 
 /** A refused row; `raw` is the beginning of its text. */
 export type RefusedRow = Pick<DecodeError, 'code' | 'column' | 'expected' | 'message'> & {

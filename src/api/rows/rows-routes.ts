@@ -1,15 +1,15 @@
 /** Rows in by HTTP, and the rows that were refused. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { EngineError } from '../base/errors.ts';
-import { LIMITS } from '../base/limits.ts';
-import type { Api } from './app.ts';
+import { EngineError } from '../../base/errors.ts';
+import { LIMITS } from '../../base/limits.ts';
+import type { Api } from '../app.ts';
 import type { Ingest } from './ingest.ts';
-import { json } from './json-answer.ts';
-import { httpTable, loadPipeline, partitionsOf } from './load.ts';
-import { problems } from './problem.ts';
-import { readBody } from './read-body.ts';
+import { json } from '../http/json-answer.ts';
+import { httpTable, loadPipeline, partitionsOf } from '../load.ts';
+import { problems } from '../http/problem.ts';
+import { readBody } from '../http/read-body.ts';
 import { RejectedRowsSchema, RowsAnswerSchema, RowsHeaders, TableParams } from './rows-shapes.ts';
-import { graphOf, microsOf } from './views.ts';
+import { graphOf, microsOf } from '../views.ts';
 
 const tags = ['rows'];
 

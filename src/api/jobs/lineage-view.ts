@@ -3,11 +3,11 @@
  * what beat it.
  */
 import { z } from '@hono/zod-openapi';
-import { toldOf } from '../audit/entries.ts';
-import { isReset, piecesOf } from '../audit/totals.ts';
-import type { LineageView, OtherManifest } from '../lineage/read.ts';
-import type { CheckpointManifest } from '../lineage/types.ts';
-import { microsOf } from './views.ts';
+import { toldOf } from '../../audit/entries.ts';
+import { isReset, piecesOf } from '../../audit/totals.ts';
+import type { LineageView, OtherManifest } from '../../lineage/read.ts';
+import type { CheckpointManifest } from '../../lineage/types.ts';
+import { microsOf } from '../views.ts';
 
 const BeatenSchema = z
   .object({

@@ -1,9 +1,9 @@
 /** Counters of a leader's status in the shape of Arroyo's metric groups, one point each. */
 import type { z } from '@hono/zod-openapi';
-import type { PhysicalGraph } from '../graph/graph.ts';
-import type { OperatorMetrics } from '../protocol/messages.ts';
+import type { PhysicalGraph } from '../../graph/graph.ts';
+import type { OperatorMetrics } from '../../protocol/messages.ts';
 import { type METRIC_NAMES, type OperatorMetricGroupSchema } from './job-shapes.ts';
-import { microsOf } from './views.ts';
+import { microsOf } from '../views.ts';
 
 type MetricName = (typeof METRIC_NAMES)[number];
 

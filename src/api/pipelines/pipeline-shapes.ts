@@ -1,8 +1,8 @@
 /** Shapes of pipelines: Arroyo's, with more. All times are microseconds since 1970. */
 import { z } from '@hono/zod-openapi';
-import { LIMITS } from '../base/limits.ts';
-import { ReportSchema } from './problem.ts';
-import { strictShape } from './strict-shape.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { ReportSchema } from '../http/problem.ts';
+import { strictShape } from '../http/strict-shape.ts';
 
 export const STOP_MODES = ['none', 'checkpoint', 'graceful', 'immediate', 'force'] as const;
 

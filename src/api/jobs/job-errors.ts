@@ -1,9 +1,9 @@
 /** The error log of a job: what its operators report now, and why its generations ended. */
 import type { z } from '@hono/zod-openapi';
-import type { JobFailure } from '../catalog/jobs.ts';
-import type { LeaderStatus } from '../protocol/messages.ts';
+import type { JobFailure } from '../../catalog/jobs.ts';
+import type { LeaderStatus } from '../../protocol/messages.ts';
 import type { JobLogMessageSchema, JobLogPageSchema } from './job-shapes.ts';
-import { microsOf } from './views.ts';
+import { microsOf } from '../views.ts';
 
 /** @param failures  newest first, one more than `limit` when there are more */
 export function jobErrors(

@@ -1,21 +1,21 @@
 /** Functions of the user's own that every pipeline may call. Shapes and routes are Arroyo's; a definition is a CREATE FUNCTION. */
 import { createRoute, z } from '@hono/zod-openapi';
-import { EngineError, type ErrorReport } from '../base/errors.ts';
-import { makeId } from '../base/ids.ts';
+import { EngineError, type ErrorReport } from '../../base/errors.ts';
+import { makeId } from '../../base/ids.ts';
 import {
   type StoredFunction,
   createFunction,
   deleteFunction,
   listFunctions,
-} from '../catalog/functions.ts';
-import type { UserFunction } from '../expr/user-function.ts';
-import { planFunction } from '../graph/plan-sql.ts';
-import type { Api } from './app.ts';
-import { json, jsonBody } from './json-answer.ts';
-import { checkFunctions } from './planning.ts';
-import { ReportSchema, problems, refusal } from './problem.ts';
-import type { ApiServices } from './services.ts';
-import { strictShape } from './strict-shape.ts';
+} from '../../catalog/functions.ts';
+import type { UserFunction } from '../../expr/user-function.ts';
+import { planFunction } from '../../graph/plan-sql.ts';
+import type { Api } from '../app.ts';
+import { json, jsonBody } from '../http/json-answer.ts';
+import { checkFunctions } from '../pipelines/planning.ts';
+import { ReportSchema, problems, refusal } from '../http/problem.ts';
+import type { ApiServices } from '../services.ts';
+import { strictShape } from '../http/strict-shape.ts';
 
 const tags = ['udfs'];
 
