@@ -81,6 +81,7 @@ export const LineageSchema = z
   })
   .openapi('Lineage');
 
+export type Lineage = z.infer<typeof LineageSchema>;
 type EpochView = z.infer<typeof EpochSchema>;
 
 export function lineageView(view: LineageView | null): z.infer<typeof LineageSchema> {
