@@ -149,6 +149,8 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
         ...(graph === null ? {} : { graph: viewGraph(graph, parallelism) }),
         errors,
         warnings,
+        tables: [],
+        outputs: [],
         logical,
         physical,
       },

@@ -1,7 +1,11 @@
 /** Shapes of pipelines: Arroyo's, with more. All times are microseconds since 1970. */
 import { z } from '@hono/zod-openapi';
 import { LIMITS } from '../../base/limits.ts';
-import { ReportSchema } from '../http/problem.ts';
+import {
+  DiagnosticSchema,
+  QueryOutputSchema,
+  QueryTableSchema,
+} from '../authoring/diagnostic-shapes.ts';
 import { strictShape } from '../http/strict-shape.ts';
 
 export const STOP_MODES = ['none', 'checkpoint', 'graceful', 'immediate', 'force'] as const;
@@ -236,12 +240,19 @@ export const PipelinePageSchema = z
 export const ValidationSchema = z
   .object({
     graph: GraphSchema.optional().openapi({ description: 'Only when there are no errors.' }),
-    errors: z.array(ReportSchema),
-    warnings: z.array(ReportSchema),
+    errors: z.array(DiagnosticSchema),
+    warnings: z.array(DiagnosticSchema),
+    tables: z.array(QueryTableSchema).openapi({
+      description: 'What the text declares, and as far as it could be read when it has errors.',
+    }),
+    outputs: z
+      .array(QueryOutputSchema)
+      .openapi({ description: 'What the query writes; none when it has errors.' }),
     logical: z.string().openapi({ description: 'The logical plan as text.' }),
     physical: z.string().openapi({ description: 'The physical plan as text.' }),
   })
   .openapi('QueryValidationResult');
+export type QueryValidation = z.infer<typeof ValidationSchema>;
 
 export const PipelineIdSchema = z
   .string()
