@@ -7,6 +7,7 @@ import { useOwnWords } from './http/issue-words.ts';
 import { addJobRoutes } from './jobs/job-routes.ts';
 import { addLocalRoutes } from './local/local-routes.ts';
 import { addMetaRoutes } from './meta/meta-routes.ts';
+import { addObserveRoutes } from './observe/observe-routes.ts';
 import { addOutputRoute } from './jobs/output-route.ts';
 import { addPipelineRoutes } from './pipelines/pipeline-routes.ts';
 import { answerError, notFound, refuseInvalid } from './http/problem.ts';
@@ -28,6 +29,7 @@ const DESCRIPTION = {
   tags: [
     { name: 'pipelines', description: 'SQL that runs continuously.' },
     { name: 'jobs', description: 'How a pipeline runs.' },
+    { name: 'observe', description: 'What a pipeline does, and why nothing comes out.' },
     { name: 'rows', description: 'Rows in by HTTP.' },
     { name: 'udfs', description: "Functions of the user's own." },
     { name: 'meta', description: 'About this server.' },
@@ -61,6 +63,7 @@ export function createApi(): Api {
   addPipelineRoutes(api, ingest);
   addJobRoutes(api);
   addOutputRoute(api);
+  addObserveRoutes(api);
   addRowsRoutes(api, ingest);
   addUdfRoutes(api);
   addLocalRoutes(api);

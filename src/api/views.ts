@@ -22,7 +22,8 @@ type StopView = (typeof STOP_MODES)[number];
 
 export const microsOf = (ms: number): number => Math.round(ms * 1000);
 
-const microsOrNull = (ms: number | null): number | null => (ms === null ? null : microsOf(ms));
+export const microsOrNull = (ms: number | null): number | null =>
+  ms === null ? null : microsOf(ms);
 
 export const graphOf = (pipeline: Pipeline): PhysicalGraph =>
   JSON.parse(pipeline.graph) as PhysicalGraph;
@@ -51,7 +52,7 @@ export function pipelineView({ pipeline, job }: PipelineAndJob): PipelineView {
 }
 
 /** What a user would do next, as Arroyo's console has it on its one button. */
-function actionOf(
+export function actionOf(
   pipeline: Pipeline,
   state: JobState,
 ): { action: StopView | null; action_text: string; action_in_progress: boolean } {
@@ -175,7 +176,7 @@ function rowCounts(graph: PhysicalGraph, status: LeaderStatus): NonNullable<JobV
   return counts;
 }
 
-function failureView({ failure }: Job): z.infer<typeof FailureSchema> | null {
+export function failureView({ failure }: Job): z.infer<typeof FailureSchema> | null {
   return failure === null ? null : { ...reportView(failure), error: failure.message };
 }
 

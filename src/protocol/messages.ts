@@ -122,6 +122,25 @@ export type OperatorCounters = {
   filtered: number;
 };
 
+/** What one partition of a source has given to the subtask that reads it. Times of the clock are those of the host. */
+export type PartitionMetrics = {
+  partition: number;
+  /** Read since this generation began, bad ones included. */
+  rows: number;
+  /** When the newest row was read; null before the first. */
+  lastRowMs: number | null;
+  /** Event time of the newest row, in microseconds; null before the first. */
+  lastEventTime: number | null;
+  watermark: number | 'end' | null;
+  idle: boolean;
+  ended: boolean;
+  /** Rows that are stored and not read yet; null where the source cannot tell. */
+  backlogRows: number | null;
+};
+
+/** Windows that are open, and when the first of them closes (microseconds; null: not known). */
+export type OpenWindows = { count: number; firstEnd: number | null };
+
 export type OperatorMetrics = OperatorCounters & {
   operator: string;
   subtask: number;
@@ -131,6 +150,19 @@ export type OperatorMetrics = OperatorCounters & {
   stateRows: number;
   /** Share of its input queue in use, 0 to 1. */
   backpressure: number;
+  /** Only of sources. */
+  partitions?: PartitionMetrics[];
+  /** Only of operators that gather rows in windows. */
+  windows?: OpenWindows;
+};
+
+/** How fast the counters of one subtask grew between its last two heartbeats. */
+export type OperatorRates = {
+  operator: string;
+  subtask: number;
+  rowsIn: number;
+  rowsOut: number;
+  bytesIn: number;
 };
 
 export type LeaderStatus = {
@@ -151,6 +183,10 @@ export type LeaderStatus = {
   checkpoint: CheckpointSummary | null;
   recent: CheckpointSummary[];
   metrics: OperatorMetrics[];
+  /** Per second; of subtasks that were heard at least twice. */
+  rates?: OperatorRates[];
+  /** When the next checkpoint begins; null while one runs, or nothing does. */
+  nextCheckpointMs?: number | null;
   errors: JobError[];
   stopNonce: string | null;
 };
