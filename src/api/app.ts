@@ -3,6 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { Ingest } from './rows/ingest.ts';
+import { addExampleRoutes } from './examples/example-routes.ts';
 import { useOwnWords } from './http/issue-words.ts';
 import { addJobRoutes } from './jobs/job-routes.ts';
 import { addLocalRoutes } from './local/local-routes.ts';
@@ -66,6 +67,7 @@ export function createApi(): Api {
   addObserveRoutes(api);
   addRowsRoutes(api, ingest);
   addUdfRoutes(api);
+  addExampleRoutes(api);
   addLocalRoutes(api);
   api.doc31('/api/v1/openapi.json', DESCRIPTION);
   api.doc31('/api/v1/api-docs/openapi.json', DESCRIPTION);
