@@ -16,7 +16,7 @@
  * Failure: rows that cannot be computed are errors; rows behind event time are late.
  */
 import { must } from '../base/assert.ts';
-import type { Column } from '../batch/column.ts';
+import { RowLists } from '../state/row-lists.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
 import type { JoinSpec } from '../graph/graph.ts';
@@ -37,6 +37,7 @@ export class AsOfJoin implements Operator {
   readonly #versions: boolean;
   readonly #schemas: readonly [Schema, Schema];
   readonly #inputs: readonly [JoinInputs, JoinInputs];
+  readonly #lists: RowLists;
   readonly #left: JoinSide;
   readonly #right: JoinSide;
   #watermark: Watermark = -Infinity;
@@ -48,12 +49,14 @@ export class AsOfJoin implements Operator {
     this.#strict = time.tag === 'as-of' && time.strict;
     this.#versions = time.tag === 'as-of' && time.versions === true;
     this.#schemas = schemas;
+    const lists = new RowLists(spec.keys[0].map((key) => key.type));
+    this.#lists = lists;
     this.#inputs = [
-      new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
-      new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1]),
+      new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0], lists),
+      new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1], lists),
     ];
-    this.#left = new JoinSide('left', schemas[0], spec.keys[0], [true], true);
-    this.#right = new JoinSide('right', schemas[1], spec.keys[1], spec.nullsMeet, true);
+    this.#left = new JoinSide('left', schemas[0], spec.keys[0], lists, true);
+    this.#right = new JoinSide('right', schemas[1], spec.keys[1], lists, true);
   }
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {
@@ -73,23 +76,23 @@ export class AsOfJoin implements Operator {
     this.#keep(keyed, port === 0 ? this.#left : this.#right, port === 0 && this.#pads);
   }
 
-  #keepVersions({ batch, keys, hashes, nulls }: KeyedBatch): void {
+  #keepVersions({ batch, keys, nulls }: KeyedBatch): void {
     const { columns, retract } = batch;
     const words = timesOf(batch);
     for (let row = 0; row < batch.rows; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
       const time = timeAt(words, row);
-      const hash = hashes[row] as number;
-      if (time < this.#watermark && this.#isSuperseded(keys, row, hash, time)) continue;
+      const key = keys[row] as number;
+      if (time < this.#watermark && this.#isSuperseded(key, time)) continue;
       const isEnd = retract !== null && retract[row] === 1 ? 1 : 0;
-      this.#right.insert(columns, keys, row, hash, time, isEnd);
+      this.#right.insert(columns, row, key, time, isEnd);
     }
   }
 
   /** Whether event time has passed a version that is later than `time`. */
-  #isSuperseded(keys: readonly Column[], row: number, hash: number, time: number): boolean {
+  #isSuperseded(key: number, time: number): boolean {
     const { rows, times } = this.#right;
-    for (let at = rows.first(keys, row, hash); at >= 0; at = rows.next(at)) {
+    for (let at = rows.first(key); at >= 0; at = rows.next(at)) {
       const other = times[at] as number;
       if (other > time && other < this.#watermark) return true;
     }
@@ -97,25 +100,19 @@ export class AsOfJoin implements Operator {
   }
 
   /** @param nullsToo  also rows whose key meets nobody */
-  #keep({ batch, keys, hashes, nulls }: KeyedBatch, side: JoinSide, nullsToo: boolean): void {
+  #keep({ batch, keys, nulls }: KeyedBatch, side: JoinSide, nullsToo: boolean): void {
     const words = timesOf(batch);
     for (let row = 0; row < batch.rows; row++) {
       const isNull = nulls !== null && nulls[row] === 1;
       if (isNull && !nullsToo) continue;
       if (batch.retract !== null && batch.retract[row] === 1) {
-        const first = side.rows.first(keys, row, hashes[row] as number);
+        const first = side.rows.first(keys[row] as number);
         const gone = side.locate(first, batch.columns, row, timeAt(words, row));
         if (gone >= 0) side.remove(gone);
         continue;
       }
-      side.insert(
-        batch.columns,
-        keys,
-        row,
-        hashes[row] as number,
-        timeAt(words, row),
-        isNull ? 1 : 0,
-      );
+      const mark = isNull ? 1 : 0;
+      side.insert(batch.columns, row, keys[row] as number, timeAt(words, row), mark);
     }
   }
 
@@ -144,6 +141,7 @@ export class AsOfJoin implements Operator {
       );
     }
     this.#right.passed(this.#watermark, (id) => this.#dropOlder(id));
+    this.#lists.tidy();
   }
 
   /** The right row that a left row meets; -1: none. */
@@ -151,14 +149,10 @@ export class AsOfJoin implements Operator {
     // A row whose key is NULL was marked when it came.
     if (this.#left.matchesOf(id) === 1) return -1;
     const time = this.#left.times[id] as number;
-    const key = this.#left.keyColumnsOf(id);
     let found = -1;
     let last = -Infinity;
-    for (
-      let at = this.#right.rows.first(key, 0, this.#left.rows.hashOf(id));
-      at >= 0;
-      at = this.#right.rows.next(at)
-    ) {
+    const first = this.#right.rows.first(this.#left.rows.keyOf(id));
+    for (let at = first; at >= 0; at = this.#right.rows.next(at)) {
       const other = this.#right.times[at] as number;
       if (other > time || (this.#strict && other === time)) continue;
       // The newest comes first: it stands when times are equal.
@@ -174,7 +168,8 @@ export class AsOfJoin implements Operator {
   #dropOlder(id: number): void {
     const time = this.#right.times[id] as number;
     const older: number[] = [];
-    for (let at = this.#right.firstLike(id); at >= 0; at = this.#right.rows.next(at)) {
+    const first = this.#right.rows.first(this.#right.rows.keyOf(id));
+    for (let at = first; at >= 0; at = this.#right.rows.next(at)) {
       const other = this.#right.times[at] as number;
       if (at === id || other > time) continue;
       if (other < time || this.#right.isNewer(id, at)) older.push(at);
@@ -217,7 +212,7 @@ export class AsOfJoin implements Operator {
   }
 
   stateBytes(): number {
-    return this.#left.bytes() + this.#right.bytes();
+    return this.#left.bytes() + this.#right.bytes() + this.#lists.bytes();
   }
 
   stateRows(): number {

@@ -65,8 +65,13 @@ export class ChangeLog {
     this.changedIds.push(id);
   }
 
+  /** Whether the last snapshot told of a row, so that the next one has to tell that it is gone. */
+  wasTold(serial: number): boolean {
+    return serial < this.firstNew;
+  }
+
+  /** A row that the last snapshot told of is gone. */
   removedRow(time: number, hash: number, serial: number): void {
-    if (serial >= this.firstNew) return;
     this.removed.times.push(time);
     this.removed.hashes.push(hash);
     this.removed.serials.push(serial);

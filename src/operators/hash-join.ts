@@ -20,6 +20,7 @@ import type { Schema } from '../batch/types.ts';
 import type { JoinSpec } from '../graph/graph.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { must } from '../base/assert.ts';
+import { RowLists } from '../state/row-lists.ts';
 import { type KeyedBatch, JoinInputs } from './join-inputs.ts';
 import { JoinOutput } from './join-output.ts';
 import { JoinPairs } from './join-pairs.ts';
@@ -50,6 +51,7 @@ export class HashJoin implements Operator {
   readonly copiesRows = true;
   readonly keepsChanges = true;
   readonly #roles: readonly [Role, Role];
+  readonly #lists: RowLists;
   readonly #pairs: JoinPairs;
   readonly #out: JoinOutput;
   /** Bounds of right time less left time. */
@@ -64,7 +66,6 @@ export class HashJoin implements Operator {
   /** One right row per key tells everything. */
   readonly #onePerKey: boolean;
   #watermark: Watermark = -Infinity;
-  #heads = new Int32Array(0);
   /** Rows of the batch at hand that are kept once all have been looked at, and how many each has met. */
   #keepsLater = false;
   readonly #keptRows: number[] = [];
@@ -85,6 +86,8 @@ export class HashJoin implements Operator {
     this.#onePerKey =
       !this.#emitsPairs && !updating[1] && spec.residual === null && time.tag === 'any' && !bounded;
     const holds = holdsOf(spec, low, high);
+    const lists = new RowLists(spec.keys[0].map((key) => key.type));
+    this.#lists = lists;
     const role = (at: 0 | 1): Role => {
       const emitsUnmatched =
         at === 0
@@ -97,10 +100,10 @@ export class HashJoin implements Operator {
           at === 0 ? 'left' : 'right',
           schemas[at],
           spec.keys[at],
-          spec.nullsMeet,
+          lists,
           holds[at] !== null,
         ),
-        inputs: new JoinInputs(spec.keys[at], spec.nullsMeet, schemas[at]),
+        inputs: new JoinInputs(spec.keys[at], spec.nullsMeet, schemas[at], lists),
         emitsUnmatched,
         emitsMatched,
         counts: emitsUnmatched || emitsMatched,
@@ -126,11 +129,9 @@ export class HashJoin implements Operator {
     const evaluated = own.inputs.evaluate(onTime, output);
     const { rows } = evaluated.batch;
     if (rows === 0) return;
-    if (this.#heads.length < rows) this.#heads = new Int32Array(rows);
     const times = this.#timesOf(evaluated.batch);
-    other.side.rows.find(evaluated.keys, rows, evaluated.hashes, this.#heads);
     for (let from = 0; from < rows;) {
-      const to = this.#collect(port, times, evaluated.nulls, from, rows);
+      const to = this.#collect(port, times, evaluated, from);
       this.#pairs.test(port, evaluated.batch, other.side, output);
       if (this.#emitsPairs && !own.counts && !other.counts && evaluated.batch.retract === null)
         this.#meet(port, evaluated, times, from, to, output);
@@ -138,6 +139,7 @@ export class HashJoin implements Operator {
       this.#out.flush(port, evaluated.batch, other.side, output);
       from = to;
     }
+    this.#lists.tidy();
   }
 
   /** Event times as numbers; rows that have none count as of now. */
@@ -160,9 +162,8 @@ export class HashJoin implements Operator {
   #collect(
     port: number,
     times: Float64Array,
-    nulls: Uint8Array | null,
+    { batch: { rows }, keys, nulls }: KeyedBatch,
     from: number,
-    rows: number,
   ): number {
     const pairs = this.#pairs;
     const { side } = this.#role(1 - port);
@@ -170,7 +171,8 @@ export class HashJoin implements Operator {
     let row = from;
     for (; row < rows && pairs.count < PAIRS_MAX; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
-      for (let id = this.#heads[row] as number; id >= 0; id = side.rows.next(id)) {
+      const first = side.rows.first(keys[row] as number);
+      for (let id = first; id >= 0; id = side.rows.next(id)) {
         if (this.#bounded) {
           const apart = (side.times[id] as number) - (times[row] as number);
           const difference = port === 0 ? apart : -apart;
@@ -198,16 +200,16 @@ export class HashJoin implements Operator {
     this.#out.emitPairs(port, evaluated.batch, side, rows, ids, times, output);
     const kept = new Int32Array(to - from);
     let keeps = 0;
-    const { nulls, batch, keys, hashes } = evaluated;
+    const { nulls, batch, keys } = evaluated;
     for (let row = from; row < to; row++)
       if (nulls === null || nulls[row] === 0) kept[keeps++] = row;
     const own = this.#role(port).side;
-    own.insertAll(batch.columns, keys, hashes, kept.subarray(0, keeps), times, null);
+    own.insertAll(batch.columns, keys, kept.subarray(0, keeps), times, null);
   }
 
   #keep(own: Role, evaluated: KeyedBatch, row: number, time: number, matches: number): void {
-    const { batch, keys, hashes } = evaluated;
-    own.side.insert(batch.columns, keys, row, hashes[row] as number, time, matches);
+    const { batch, keys } = evaluated;
+    own.side.insert(batch.columns, row, keys[row] as number, time, matches);
   }
 
   /** Row by row, keeping count of who has met whom. */
@@ -233,10 +235,10 @@ export class HashJoin implements Operator {
       else this.#add(port, evaluated, row, time, isNull, first, pair);
     }
     if (this.#keptRows.length === 0) return;
-    const { batch, keys, hashes } = evaluated;
+    const { batch, keys } = evaluated;
     const rows = Int32Array.from(this.#keptRows);
     const matches = Int32Array.from(this.#keptMatches);
-    this.#role(port).side.insertAll(batch.columns, keys, hashes, rows, times, matches);
+    this.#role(port).side.insertAll(batch.columns, keys, rows, times, matches);
     this.#keptRows.length = 0;
     this.#keptMatches.length = 0;
   }
@@ -338,6 +340,7 @@ export class HashJoin implements Operator {
       });
       this.#out.flush(1 - at, null, side, output);
     });
+    this.#lists.tidy();
   }
 
   onTick(_nowMs: number, output: Output): void {
@@ -363,7 +366,7 @@ export class HashJoin implements Operator {
   }
 
   stateBytes(): number {
-    return this.#roles.reduce((sum, { side }) => sum + side.bytes(), 0);
+    return this.#roles.reduce((sum, { side }) => sum + side.bytes(), this.#lists.bytes());
   }
 
   stateRows(): number {
@@ -372,8 +375,8 @@ export class HashJoin implements Operator {
 }
 
 /** The first row that a side keeps with the key of a row of its own. */
-const firstOf = (own: Role, { keys, hashes }: KeyedBatch, row: number): number =>
-  own.side.rows.first(keys, row, hashes[row] as number);
+const firstOf = (own: Role, { keys }: KeyedBatch, row: number): number =>
+  own.side.rows.first(keys[row] as number);
 
 /** How far apart two rows may be that meet. */
 function boundsOf({ time, eventTime }: JoinSpec): { low: number; high: number; bounded: boolean } {

@@ -1,4 +1,4 @@
-/** A batch of a join's side with its keys, their hashes, and which rows hold a NULL that meets nobody. */
+/** A batch of a join's side with the numbers of its keys, and which rows hold a NULL that meets nobody. */
 import { bitAt, type Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch } from '../batch/take.ts';
@@ -6,16 +6,15 @@ import type { Schema } from '../batch/types.ts';
 import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
-import { routeRows } from '../kernels/route-rows.ts';
+import type { RowLists } from '../state/row-lists.ts';
 import type { Output } from './operator.ts';
 import { survivors } from './project.ts';
 import { problemsOf, rowJson } from './row-json.ts';
 
 export type KeyedBatch = {
   batch: RecordBatch;
-  keys: readonly Column[];
-  /** The hash each row was routed by. */
-  hashes: Uint32Array;
+  /** The number of each row's key; good until the next batch is evaluated. */
+  keys: Int32Array;
   /** 1: a key is NULL and NULL does not meet NULL; null: no row has one. */
   nulls: Uint8Array | null;
 };
@@ -24,8 +23,15 @@ export class JoinInputs {
   readonly #keys: readonly CompiledExpr[];
   readonly #nullsMeet: readonly boolean[];
   readonly #schema: Schema;
+  readonly #lists: RowLists;
 
-  constructor(keys: readonly Expr[], nullsMeet: readonly boolean[], schema: Schema) {
+  constructor(
+    keys: readonly Expr[],
+    nullsMeet: readonly boolean[],
+    schema: Schema,
+    lists: RowLists,
+  ) {
+    this.#lists = lists;
     this.#keys = keys.map(compileExpr);
     this.#nullsMeet = nullsMeet;
     this.#schema = schema;
@@ -39,9 +45,8 @@ export class JoinInputs {
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));
       return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
     }
-    const hashes = new Uint32Array(batch.rows);
-    routeRows(keys, batch.rows, hashes);
-    return { batch, keys, hashes, nulls: this.#nullsOf(keys, batch.rows) };
+    const numbers = this.#lists.number(keys, batch.rows);
+    return { batch, keys: numbers, nulls: this.#nullsOf(keys, batch.rows) };
   }
 
   #nullsOf(keys: readonly Column[], rows: number): Uint8Array | null {

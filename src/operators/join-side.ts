@@ -9,7 +9,7 @@
  * Invariants: no two rows with one key hash have one serial; `#changed` and `#gone` tell everything that happened since
  * the last snapshot, except rows that were dropped because time had passed them, which `#droppedBelow` tells.
  */
-import { assert, must } from '../base/assert.ts';
+import { assert } from '../base/assert.ts';
 import { nullColumn } from '../batch/column-builder.ts';
 import { bitmapBytes, clearBit, type Column } from '../batch/column.ts';
 import { INT32, INT64, TIMESTAMP, type Schema } from '../batch/types.ts';
@@ -17,8 +17,9 @@ import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
+import { allGroups } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
-import { RowMultimap } from '../state/row-multimap.ts';
+import type { RowList, RowLists } from '../state/row-lists.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { ChangeLog, KEY_COLUMNS, NO_TIME, keyColumnsOf } from './change-log.ts';
 import { ExpiryQueue } from './expiry-queue.ts';
@@ -29,98 +30,78 @@ export class JoinSide {
   readonly #schema: Schema;
   readonly #keyExprs: readonly CompiledExpr[];
   /** One store per column of the row. */
-  #columns: ColumnStore[] = [];
-  /** Stores of keys that are computed, by their place among the keys. */
-  #computed: Map<number, ColumnStore> = new Map();
-  readonly #keyColumns: readonly (number | null)[];
-  readonly #keyTypes: Expr['type'][];
-  readonly #nullsMeet: boolean;
-  rows: RowMultimap;
+  readonly #columns: readonly ColumnStore[];
+  readonly #lists: RowLists;
+  /** Its rows by key, and which places hold one. */
+  readonly rows: RowList;
   /** Event time of each row. */
   times = new Float64Array(0);
   /** How many rows of the other side it has met; null while none has met any. */
   #matches: Int32Array | null = null;
   /** Null while rows have but been added, which have the serials 1, 2, 3 … in the order of their places. */
   #serials: Float64Array | null = null;
-  /** 1: the place holds a row. */
-  #alive = new Uint8Array(0);
   #free: Int32Array = new Int32Array(0);
   #freeCount = 0;
   #size = 0;
-  #live = 0;
   #nextSerial = 1;
   readonly #queue: ExpiryQueue | null;
   #unstamped: number[] = [];
   readonly #log = new ChangeLog();
 
   /**
-   * @param nullsMeet  per key: whether rows are kept in which it is NULL
-   * @param timed      whether rows are taken out when event time has passed them
+   * @param lists  of this side and the other one
+   * @param timed  whether rows are taken out when event time has passed them
    */
   constructor(
-    table: string,
+    table: 'left' | 'right',
     schema: Schema,
     keys: readonly Expr[],
-    nullsMeet: readonly boolean[],
+    lists: RowLists,
     timed: boolean,
   ) {
-    this.#nullsMeet = nullsMeet.includes(true);
     this.table = table;
     this.#schema = schema;
     this.#keyExprs = keys.map(compileExpr);
-    this.#keyColumns = keys.map((key) => (key.tag === 'column' ? key.index : null));
-    this.#keyTypes = keys.map((key) => key.type);
+    this.#columns = schema.map((field) => makeColumnStore(field.type));
+    this.#lists = lists;
+    this.rows = lists[table];
     this.#queue = timed ? new ExpiryQueue() : null;
-    this.rows = this.#clear();
-  }
-
-  #clear(): RowMultimap {
-    this.#columns = this.#schema.map((field) => makeColumnStore(field.type));
-    this.#computed = new Map();
-    const keys = this.#keyColumns.map((column, place) => {
-      if (column !== null) return must(this.#columns[column], 'column of a key');
-      const store = makeColumnStore(must(this.#keyTypes[place], 'type of a key'));
-      this.#computed.set(place, store);
-      return store;
-    });
-    return new RowMultimap(keys, this.#nullsMeet);
   }
 
   get count(): number {
-    return this.#live;
+    return this.rows.count;
   }
 
   isAlive(id: number): boolean {
-    return this.#alive[id] === 1;
+    return this.rows.has(id);
   }
 
   /** Adds row `row` of a batch; its place. */
   insert(
     columns: readonly Column[],
-    keys: readonly Column[],
     row: number,
-    hash: number,
+    key: number,
     time: number,
     matches: number,
   ): number {
-    const id = this.#place(columns, keys, row);
+    const id = this.#place(columns, row);
     this.#number(id, this.#nextSerial++);
     this.#note(id, time, matches);
-    this.rows.insert(id, keys, row, hash);
+    this.rows.add(id, key);
     return id;
   }
 
   /**
    * Adds several rows of a batch.
    *
-   * @param rows     which
+   * @param keys     the number of the key of each row of the batch
+   * @param rows     which are added
    * @param times    of each row of the batch
    * @param matches  of each row that is added; null: none has any
    */
   insertAll(
     columns: readonly Column[],
-    keys: readonly Column[],
-    hashes: Uint32Array,
+    keys: Int32Array,
     rows: Int32Array,
     times: Float64Array,
     matches: Int32Array | null,
@@ -130,14 +111,13 @@ export class JoinSide {
     const ids = this.#takePlaces(count);
     for (let at = 0; at < columns.length; at++)
       (this.#columns[at] as ColumnStore).put(ids, columns[at] as Column, rows, count);
-    for (const [place, store] of this.#computed) store.put(ids, keys[place] as Column, rows, count);
     for (let at = 0; at < count; at++) {
       const id = ids[at] as number;
       this.#number(id, this.#nextSerial++);
       const time = times[rows[at] as number] as number;
       this.#note(id, time, matches === null ? 0 : (matches[at] as number));
     }
-    this.rows.insertAll(ids, keys, rows, hashes);
+    this.rows.addAll(ids, keys, rows, this.#size);
   }
 
   /** Free places: given back ones first, then new ones. */
@@ -180,27 +160,23 @@ export class JoinSide {
   #note(id: number, time: number, matches: number): void {
     this.times[id] = time;
     this.#setMatches(id, matches);
-    this.#alive[id] = 1;
-    this.#live++;
     if (this.#queue === null) return;
     if (time === -Infinity) this.#unstamped.push(id);
     else this.#queue.push(time, id, this.#serialOf(id));
   }
 
   /** Copies the values of a row to a free place. */
-  #place(columns: readonly Column[], keys: readonly Column[], row: number): number {
+  #place(columns: readonly Column[], row: number): number {
     if (this.#freeCount > 0) {
       const id = this.#free[--this.#freeCount] as number;
       for (let at = 0; at < columns.length; at++)
         (this.#columns[at] as ColumnStore).set(id, columns[at] as Column, row);
-      for (const [place, store] of this.#computed) store.set(id, keys[place] as Column, row);
       return id;
     }
     const id = this.#size++;
     if (id >= this.times.length) this.#makeRoom(id + 1);
     for (let at = 0; at < columns.length; at++)
       (this.#columns[at] as ColumnStore).append(columns[at] as Column, row);
-    for (const [place, store] of this.#computed) store.append(keys[place] as Column, row);
     return id;
   }
 
@@ -209,7 +185,6 @@ export class JoinSide {
     this.times = wider(Float64Array, this.times, room);
     if (this.#serials !== null) this.#serials = wider(Float64Array, this.#serials, room);
     if (this.#matches !== null) this.#matches = wider(Int32Array, this.#matches, room);
-    this.#alive = wider(Uint8Array, this.#alive, room);
   }
 
   /** Changes how many rows a row has met; the new number. */
@@ -240,14 +215,13 @@ export class JoinSide {
 
   remove(id: number): void {
     const serial = this.#serialOf(id);
-    this.#log.removedRow(this.times[id] as number, this.rows.hashOf(id), serial);
+    if (this.#log.wasTold(serial))
+      this.#log.removedRow(this.times[id] as number, this.rows.hashOf(id), serial);
     this.#vacate(id);
   }
 
   #vacate(id: number): void {
     this.rows.remove(id);
-    this.#alive[id] = 0;
-    this.#live--;
     if (this.#freeCount === this.#free.length)
       this.#free = wider(Int32Array, this.#free, grown(this.#free.length, this.#freeCount + 1));
     this.#free[this.#freeCount++] = id;
@@ -261,20 +235,20 @@ export class JoinSide {
   /** Takes out every row whose time lies below the bound; its values stay readable until the next one is added. */
   expire(bound: number, visit: (id: number) => void): void {
     if (this.#queue === null || bound === -Infinity) return;
-    const before = this.#live;
+    const before = this.count;
     this.#queue.takeBelow(bound, (id, serial) => {
-      if (this.#alive[id] !== 1 || this.#serialOf(id) !== serial) return;
+      if (!this.rows.has(id) || this.#serialOf(id) !== serial) return;
       visit(id);
       this.#vacate(id);
     });
-    if (this.#live < before) this.#log.dropBelow(bound);
+    if (this.count < before) this.#log.dropBelow(bound);
   }
 
   /** Tells of every row, once, when event time has passed it; it is kept. */
   passed(bound: number, visit: (id: number) => void): void {
     if (this.#queue === null || bound === -Infinity) return;
     this.#queue.takeBelow(bound, (id, serial) => {
-      if (this.#alive[id] === 1 && this.#serialOf(id) === serial) visit(id);
+      if (this.rows.has(id) && this.#serialOf(id) === serial) visit(id);
     });
   }
 
@@ -283,28 +257,13 @@ export class JoinSide {
     return this.#serialOf(one) > this.#serialOf(other);
   }
 
-  /** The key of a row, as columns of one value. */
-  keyColumnsOf(id: number): Column[] {
-    const one = Int32Array.of(id);
-    return this.#keyColumns.map((column, place) =>
-      must(column === null ? this.#computed.get(place) : this.#columns[column], 'a key').gather(
-        one,
-      ),
-    );
-  }
-
-  /** The first row of the list that row `id` is in. */
-  firstLike(id: number): number {
-    return this.rows.firstOf(id);
-  }
-
   /** Rows that came before event time was known count as of now. */
   stamp(time: number): void {
     if (this.#unstamped.length === 0) return;
     for (const id of this.#unstamped) {
-      if (this.#alive[id] !== 1 || this.times[id] !== -Infinity) continue;
+      if (!this.rows.has(id) || this.times[id] !== -Infinity) continue;
       const serial = this.#serialOf(id);
-      this.#log.removedRow(-Infinity, this.rows.hashOf(id), serial);
+      if (this.#log.wasTold(serial)) this.#log.removedRow(-Infinity, this.rows.hashOf(id), serial);
       this.times[id] = time;
       this.#log.changed(id);
       this.#queue?.push(time, id, serial);
@@ -325,10 +284,10 @@ export class JoinSide {
   }
 
   snapshot(kind: SnapshotKind): StateTable[] {
-    if (kind === 'whole' || this.#log.isLong(this.#live, this.#nextSerial)) {
+    if (kind === 'whole' || this.#log.isLong(this.count, this.#nextSerial)) {
       const isUntouched = this.#log.isEmpty(this.#nextSerial);
       this.#log.reset(this.#nextSerial);
-      if (this.#live === 0 && (kind === 'whole' || isUntouched)) return [];
+      if (this.count === 0 && (kind === 'whole' || isUntouched)) return [];
       return [this.#table(this.ids(), null)];
     }
     if (this.#log.isEmpty(this.#nextSerial)) return [];
@@ -343,16 +302,16 @@ export class JoinSide {
   #changedIds(): Int32Array {
     const { firstNew } = this.#log;
     const isOld = (id: number): boolean => this.#serialOf(id) < firstNew;
-    const ids = this.#log.changedIds.filter((id) => this.#alive[id] === 1 && isOld(id));
-    for (let id = 0; id < this.#size; id++) if (this.#alive[id] === 1 && !isOld(id)) ids.push(id);
+    const ids = this.#log.changedIds.filter((id) => this.rows.has(id) && isOld(id));
+    for (let id = 0; id < this.#size; id++) if (this.rows.has(id) && !isOld(id)) ids.push(id);
     return Int32Array.from(ids);
   }
 
   /** The places of all rows. */
   ids(): Int32Array {
-    const ids = new Int32Array(this.#live);
+    const ids = new Int32Array(this.count);
     let count = 0;
-    for (let id = 0; id < this.#size; id++) if (this.#alive[id] === 1) ids[count++] = id;
+    for (let id = 0; id < this.#size; id++) if (this.rows.has(id)) ids[count++] = id;
     return ids;
   }
 
@@ -399,29 +358,32 @@ export class JoinSide {
     const errors = new RowErrors(table.rows);
     const keys = this.#keyExprs.map((key) => key(batch, errors));
     assert(!errors.failed, 'keys that could be computed can be computed again');
+    const numbers = this.#lists.number(keys, table.rows);
+    const rows = allGroups(table.rows);
+    const ids = this.#takePlaces(table.rows);
+    this.#columns.forEach((store, at) => store.put(ids, columns[at] as Column, rows, table.rows));
     for (let row = 0; row < table.rows; row++) {
-      const id = this.#place(columns, keys, row);
+      const id = ids[row] as number;
       const serial = timeAt(serials.words, row);
       this.#number(id, serial);
       if (serial >= this.#nextSerial) this.#nextSerial = serial + 1;
       const time = timeAt(times.words, row);
       this.#note(id, time <= NO_TIME ? -Infinity : time, matches.values[row] as number);
-      this.rows.insert(id, keys, row, table.hashes[row] as number);
     }
+    this.rows.addAll(ids, numbers, rows, this.#size);
     this.#log.reset(this.#nextSerial);
   }
 
+  /** Bytes allocated, those of the lists aside. */
   bytes(): number {
-    const stores = [...this.#columns, ...this.#computed.values()];
     const flat =
       this.times.byteLength +
       (this.#serials?.byteLength ?? 0) +
       (this.#matches?.byteLength ?? 0) +
-      this.#alive.length +
       this.#free.byteLength;
-    return stores.reduce(
+    return this.#columns.reduce(
       (sum, store) => sum + store.bytes(),
-      flat + this.rows.bytes() + (this.#queue?.bytes() ?? 0),
+      flat + (this.#queue?.bytes() ?? 0),
     );
   }
 }

@@ -12,6 +12,7 @@
  * Failure: rows that cannot be computed are errors.
  */
 import { must } from '../base/assert.ts';
+import { RowLists } from '../state/row-lists.ts';
 import { LIMITS } from '../base/limits.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
@@ -36,23 +37,25 @@ export class LookupJoin implements Operator {
   readonly #timed: boolean;
   readonly #lastWins: boolean;
   readonly #inputs: readonly [JoinInputs, JoinInputs];
+  readonly #lists: RowLists;
   readonly #waiting: JoinSide;
   readonly #table: JoinSide;
   readonly #pairs: JoinPairs;
   readonly #out: JoinOutput;
   #isRead = false;
-  #heads = new Int32Array(0);
 
   constructor(spec: JoinSpec, schemas: readonly [Schema, Schema]) {
     this.#kind = spec.kind;
     this.#timed = spec.eventTime[0];
     this.#lastWins = spec.time.tag === 'lookup' && spec.time.lastWins === true;
+    const lists = new RowLists(spec.keys[0].map((key) => key.type));
+    this.#lists = lists;
     this.#inputs = [
-      new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0]),
-      new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1]),
+      new JoinInputs(spec.keys[0], spec.nullsMeet, schemas[0], lists),
+      new JoinInputs(spec.keys[1], spec.nullsMeet, schemas[1], lists),
     ];
-    this.#waiting = new JoinSide('left', schemas[0], spec.keys[0], [true], false);
-    this.#table = new JoinSide('right', schemas[1], spec.keys[1], spec.nullsMeet, false);
+    this.#waiting = new JoinSide('left', schemas[0], spec.keys[0], lists, false);
+    this.#table = new JoinSide('right', schemas[1], spec.keys[1], lists, false);
     this.#pairs = new JoinPairs(spec.residual, schemas);
     const leftOnly = spec.kind === 'semi' || spec.kind === 'anti';
     this.#out = new JoinOutput(schemas, leftOnly, this.#timed);
@@ -64,37 +67,38 @@ export class LookupJoin implements Operator {
     if (port === 1) this.#load(keyed);
     else if (this.#isRead) this.#lookUp(keyed, output);
     else this.#wait(keyed);
+    this.#lists.tidy();
   }
 
-  #load({ batch, keys, hashes, nulls }: KeyedBatch): void {
+  #load({ batch, keys, nulls }: KeyedBatch): void {
     for (let row = 0; row < batch.rows; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
-      const hash = hashes[row] as number;
+      const key = keys[row] as number;
       const back = batch.retract !== null && batch.retract[row] === 1;
       if (back || this.#lastWins) {
-        const first = this.#table.rows.first(keys, row, hash);
+        const first = this.#table.rows.first(key);
         const gone = back ? this.#table.locate(first, batch.columns, row, 0) : first;
         if (gone >= 0) this.#table.remove(gone);
       }
-      if (!back) this.#table.insert(batch.columns, keys, row, hash, 0, 0);
+      if (!back) this.#table.insert(batch.columns, row, key, 0, 0);
     }
   }
 
-  #wait({ batch, keys, hashes }: KeyedBatch): void {
+  #wait({ batch, keys }: KeyedBatch): void {
     const { rows, columns, retract, eventTime } = batch;
     for (let row = 0; row < rows; row++) {
       const time = eventTime === null ? 0 : timeAt(eventTime.words, row);
-      const hash = hashes[row] as number;
+      const key = keys[row] as number;
       if (retract === null || retract[row] === 0) {
-        this.#waiting.insert(columns, keys, row, hash, time, 0);
+        this.#waiting.insert(columns, row, key, time, 0);
         continue;
       }
-      const first = this.#waiting.rows.first(keys, row, hash);
+      const first = this.#waiting.rows.first(key);
       let gone = this.#waiting.locate(first, columns, row, time);
       while (gone >= 0 && this.#waiting.matchesOf(gone) === TAKES_BACK)
         gone = this.#waiting.locate(this.#waiting.rows.next(gone), columns, row, time);
       if (gone >= 0) this.#waiting.remove(gone);
-      else this.#waiting.insert(columns, keys, row, hash, time, TAKES_BACK);
+      else this.#waiting.insert(columns, row, key, time, TAKES_BACK);
     }
   }
 
@@ -111,6 +115,7 @@ export class LookupJoin implements Operator {
       output,
     );
     for (const id of ids) this.#waiting.remove(id);
+    this.#lists.tidy();
   }
 
   #release(ids: Int32Array, takenBack: boolean, output: Output): void {
@@ -128,9 +133,7 @@ export class LookupJoin implements Operator {
   }
 
   #lookUp(keyed: KeyedBatch, output: Output): void {
-    const { batch, keys, hashes } = keyed;
-    if (this.#heads.length < batch.rows) this.#heads = new Int32Array(batch.rows);
-    this.#table.rows.find(keys, batch.rows, hashes, this.#heads);
+    const { batch } = keyed;
     for (let from = 0; from < batch.rows;) {
       const to = this.#collect(keyed, from);
       this.#pairs.test(0, batch, this.#table, output);
@@ -140,13 +143,13 @@ export class LookupJoin implements Operator {
     }
   }
 
-  #collect({ batch, nulls }: KeyedBatch, from: number): number {
+  #collect({ batch, keys, nulls }: KeyedBatch, from: number): number {
     this.#pairs.clear();
     let row = from;
     for (; row < batch.rows && this.#pairs.count < PAIRS_MAX; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
-      for (let id = this.#heads[row] as number; id >= 0; id = this.#table.rows.next(id))
-        this.#pairs.push(row, id);
+      const first = this.#table.rows.first(keys[row] as number);
+      for (let id = first; id >= 0; id = this.#table.rows.next(id)) this.#pairs.push(row, id);
     }
     return row;
   }
@@ -191,7 +194,7 @@ export class LookupJoin implements Operator {
   }
 
   stateBytes(): number {
-    return this.#waiting.bytes() + this.#table.bytes();
+    return this.#waiting.bytes() + this.#table.bytes() + this.#lists.bytes();
   }
 
   stateRows(): number {
