@@ -18,8 +18,12 @@ type Section = { path: string; name: string; body: () => string };
 
 /** The layer table as Markdown. */
 export function layerTable(): string {
-  const rows = LAYERS.map(({ folder, imports, packages, purpose }) => {
-    const allowed = [...imports, ...(packages ?? []).map((name) => `*${name}*`)].join(', ');
+  const rows = LAYERS.map(({ folder, imports, typesOf, packages, purpose }) => {
+    const allowed = [
+      ...imports,
+      ...(typesOf ?? []).map((name) => `types of ${name}`),
+      ...(packages ?? []).map((name) => `*${name}*`),
+    ].join(', ');
     return `| ${folder} | ${purpose} | ${allowed || '–'} |`;
   });
   return ['| folder | purpose | may import |', '|---|---|---|', ...rows].join('\n');

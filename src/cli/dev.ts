@@ -117,6 +117,7 @@ export async function dev(argv: readonly string[]): Promise<number> {
     host,
     root,
     handlesSignals: true,
+    console: true,
     isEnding: () => interrupted,
     ...address,
   });

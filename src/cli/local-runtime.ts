@@ -6,7 +6,7 @@
  * differ locally is added here. State survives a stop, a crash and a SIGKILL of any of the processes; a
  * state directory belongs to one runtime at a time (state-lock.ts).
  */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   convertV4MiniflareOptions,
@@ -16,6 +16,7 @@ import {
 } from 'miniflare';
 import { EngineError } from '../base/errors.ts';
 import { bundleWorker, type Bundle } from './bundle.ts';
+import { buildConsole } from './console.ts';
 import {
   serveLocalFiles,
   TOKEN_HEADER,
@@ -55,6 +56,8 @@ export type RuntimeOptions = {
   handlesSignals?: boolean;
   /** Whether the caller is about to end it: workerd may then end as well, and nothing is said about that. */
   isEnding?: () => boolean;
+  /** Builds the console when its sources have changed. Otherwise what was built last is served, if anything was. */
+  console?: boolean;
   /** What the Worker logs. Default: warnings and errors go to stderr. */
   onLog?: (level: string, message: string) => void;
 };
@@ -158,7 +161,10 @@ function withoutSignalHandlers<T>(make: () => T): T {
 
 async function start(options: RuntimeOptions, setting: Setting): Promise<LocalRuntime> {
   const [description] = await Promise.all([readWorkerDescription(setting.root), workerdVersion()]);
-  const bundle = await bundleWorker({ root: setting.root, entry: description.entry });
+  const [bundle] = await Promise.all([
+    bundleWorker({ root: setting.root, entry: description.entry }),
+    provideConsole(options, setting.root, description),
+  ]);
   const configured = convertV4MiniflareOptions(
     await miniflareOptions(options, setting, description, bundle),
   );
@@ -214,12 +220,27 @@ async function reload(
   setting: Setting,
 ): Promise<boolean> {
   const description = await readWorkerDescription(setting.root);
-  const bundle = await bundleWorker({ root: setting.root, entry: description.entry });
+  const [bundle, rebuilt] = await Promise.all([
+    bundleWorker({ root: setting.root, entry: description.entry }),
+    provideConsole(options, setting.root, description),
+  ]);
   await miniflare.setOptions(
     convertV4MiniflareOptions(await miniflareOptions(options, setting, description, bundle)),
   );
   await migrate(miniflare, setting.root, description);
-  return bundle.fresh;
+  return bundle.fresh || rebuilt;
+}
+
+/** Sees to it that the folder of the static assets is there, as Miniflare demands; true when it was built anew. */
+async function provideConsole(
+  options: RuntimeOptions,
+  root: string,
+  { options: { assets } }: WorkerDescription,
+): Promise<boolean> {
+  if (assets?.directory === undefined) return false;
+  if (options.console === true) return await buildConsole(root, assets.directory);
+  await mkdir(assets.directory, { recursive: true });
+  return false;
 }
 
 async function runScheduled(miniflare: Miniflare, cron: string | undefined): Promise<void> {

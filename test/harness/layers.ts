@@ -5,6 +5,8 @@
 export type Layer = {
   folder: string;
   imports: readonly string[];
+  /** Folders of which it may know the types, and nothing that runs. */
+  typesOf?: readonly string[];
   packages?: readonly string[];
   purpose: string;
 };
@@ -147,7 +149,25 @@ export const LAYERS: readonly Layer[] = [
     packages: ['hono', '@hono/zod-openapi', 'zod'],
     purpose: 'HTTP routes, OpenAPI, problem documents',
   },
-  { folder: 'console', imports: ['protocol'], purpose: 'the web page' },
+  {
+    folder: 'console',
+    imports: [],
+    typesOf: ['api', 'base'],
+    packages: [
+      'preact',
+      'preact-iso',
+      '@preact/signals',
+      '@codemirror',
+      '@lezer/highlight',
+      '@tanstack/virtual-core',
+      '@dagrejs/dagre',
+      'uplot',
+      'vite',
+      'zod',
+    ],
+    purpose:
+      'the web console, built to static assets; speaks HTTP, and knows the shapes of the API',
+  },
   {
     folder: 'platform',
     imports: [
@@ -181,7 +201,7 @@ export const LAYERS: readonly Layer[] = [
       'lineage',
       'audit',
     ],
-    packages: ['aws4fetch', 'miniflare', 'wrangler', 'esbuild'],
+    packages: ['aws4fetch', 'miniflare', 'wrangler', 'esbuild', 'vite'],
     purpose: 'the command line: dev and run, in Node',
   },
 ];

@@ -8,7 +8,7 @@ export type ProjectFile = { path: string; text: string };
 
 const NOT_OURS = new Set(['node_modules', '.git', '.thalweg', '.wrangler', 'dist', 'coverage']);
 
-const TEXT = /\.(ts|mjs|js|json|jsonc|toml|md|sql|html|css|yml|yaml|txt|slt)$/;
+const TEXT = /\.(tsx?|mjs|js|json|jsonc|toml|md|sql|html|css|yml|yaml|txt|slt)$/;
 
 function walk(directory: string, into: string[]): string[] {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

@@ -113,16 +113,27 @@ export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
+/** `typesOnly`: the whole statement is `import type` or `export type`. */
+export type Import = { specifier: string; line: number; typesOnly: boolean };
+
 /** What a file imports: static, re-exported, dynamic and in types. */
-export function importsOf(text: string): { specifier: string; line: number }[] {
+export function importsOf(text: string): Import[] {
   const { withStrings, code } = maskSource(text);
-  const found: { specifier: string; line: number }[] = [];
+  const found: Import[] = [];
   const opening = /\bfrom\s*(['"])|\bimport\s*(['"])|\bimport\s*\(\s*(['"`])/g;
   for (const match of code.matchAll(opening)) {
     const start = match.index + match[0].length;
     const quote = match[1] ?? match[2] ?? match[3] ?? '';
     const end = withStrings.indexOf(quote, start);
-    found.push({ specifier: withStrings.slice(start, end), line: lineAt(text, match.index) });
+    const statement = Math.max(
+      code.lastIndexOf('import', match.index),
+      code.lastIndexOf('export', match.index),
+    );
+    found.push({
+      specifier: withStrings.slice(start, end),
+      line: lineAt(text, match.index),
+      typesOnly: /^(?:import|export)\s+type\b/.test(code.slice(Math.max(0, statement))),
+    });
   }
   return found;
 }

@@ -5,7 +5,7 @@
 import { posix } from 'node:path';
 import { LAYERS, SHELL_FOLDERS, SYNCHRONOUS_FOLDERS, type Layer } from './layers.ts';
 import type { ProjectFile } from './project-files.ts';
-import { importsOf, lineAt, maskSource } from './source-text.ts';
+import { type Import, importsOf, lineAt, maskSource } from './source-text.ts';
 
 /** `path:line: what` */
 export type Violation = string;
@@ -42,22 +42,31 @@ function layerOf(path: string): Layer | undefined {
   return LAYERS.find((layer) => layer.folder === folder);
 }
 
-function wrongImport(path: string, layer: Layer, specifier: string): string | undefined {
+function wrongImport(
+  path: string,
+  layer: Layer,
+  { specifier, typesOnly }: Import,
+): string | undefined {
   if (!specifier.startsWith('.')) {
     if (specifier.startsWith('node:'))
-      return layer.folder === 'cli' ? undefined : `only cli may import ${specifier}`;
+      return layer.folder === 'cli' || path.endsWith('.config.ts')
+        ? undefined
+        : `only cli may import ${specifier}`;
     const allowed =
       layer.packages?.some((name) => specifier === name || specifier.startsWith(`${name}/`)) ??
       false;
     return allowed ? undefined : `${layer.folder} must not import the package ${specifier}`;
   }
-  if (!/\.(ts|wasm|json)(\?.*)?$/.test(specifier)) return `write the file's ending: ${specifier}`;
+  if (!/\.(tsx?|css|wasm|json)(\?.*)?$/.test(specifier))
+    return `write the file's ending: ${specifier}`;
   const target = posix.join(posix.dirname(path), specifier);
   if (!target.startsWith('src/') && !target.startsWith('durable-objects/'))
     return `leaves the product: ${specifier}`;
   const folder = folderOf(target);
   if (folder === layer.folder || (folder !== undefined && layer.imports.includes(folder)))
     return undefined;
+  if (folder !== undefined && layer.typesOf?.includes(folder) === true)
+    return typesOnly ? undefined : `${layer.folder} may import only types of ${folder}`;
   return `${layer.folder} must not import ${folder} (${specifier})`;
 }
 
@@ -65,9 +74,9 @@ function wrongImport(path: string, layer: Layer, specifier: string): string | un
 export function layerViolations({ path, text }: ProjectFile): Violation[] {
   const layer = layerOf(path);
   if (layer === undefined) return [`${path}:1: belongs to no layer of test/harness/layers.ts`];
-  return importsOf(text).flatMap(({ specifier, line }) => {
-    const wrong = wrongImport(path, layer, specifier);
-    return wrong === undefined ? [] : [`${path}:${line}: ${wrong}`];
+  return importsOf(text).flatMap((found) => {
+    const wrong = wrongImport(path, layer, found);
+    return wrong === undefined ? [] : [`${path}:${found.line}: ${wrong}`];
   });
 }
 

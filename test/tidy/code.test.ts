@@ -11,8 +11,8 @@ import {
   type Violation,
 } from '../harness/tidy-rules.ts';
 
-const product = projectFiles(['src', 'durable-objects'], /\.ts$/);
-const typescript = projectFiles(['.'], /\.ts$/);
+const product = projectFiles(['src', 'durable-objects'], /\.tsx?$/);
+const typescript = projectFiles(['.'], /\.tsx?$/);
 const everything = allFiles();
 
 const LINES_MAX = 500;
@@ -38,6 +38,7 @@ const RULES: readonly Rule[] = [
       { path: 'src/base/x.ts', text: "import { assert } from './assert';" },
       { path: 'src/cli/x.ts', text: "import { ROOT } from '../../test/harness/project-files.ts';" },
       { path: 'src/utils/x.ts', text: '' },
+      { path: 'src/console/x.tsx', text: "import { createApi } from '../api/app.ts';" },
       { path: 'durable-objects/x.ts', text: "import { route } from '../src/api/route.ts';" },
     ],
     good: [
@@ -45,6 +46,7 @@ const RULES: readonly Rule[] = [
         path: 'src/sql/x.ts',
         text: "import { assert } from '../base/assert.ts'; // from '../plan/plan.ts'",
       },
+      { path: 'src/console/x.tsx', text: "import type { Api } from '../api/app.ts';" },
     ],
   },
   {

@@ -1,0 +1,53 @@
+/** The frame: navigation at the side, one page at a time; every page is a module of its own, loaded when it is opened. */
+import { lazy, LocationProvider, Route, Router, useLocation } from 'preact-iso';
+import { useEffect, useRef } from 'preact/hooks';
+import { Nav } from './parts/nav.tsx';
+import { Toasts } from './parts/toasts.tsx';
+
+const PipelinesPage = lazy(async () => (await import('./pages/pipelines/page.tsx')).PipelinesPage);
+
+function NoPage() {
+  return (
+    <>
+      <div class="page-head">
+        <h1>There is no such page</h1>
+      </div>
+      <p>
+        Everything there is can be reached from <a href="/pipelines">the pipelines</a>.
+      </p>
+    </>
+  );
+}
+
+/** Moves focus to the page when another is opened, so that a keyboard or screen reader starts there. */
+function Page() {
+  const { path } = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current !== path) main.current?.focus({ preventScroll: true });
+    before.current = path;
+  }, [path]);
+  return (
+    <main class="page" id="page" tabIndex={-1} ref={main}>
+      <Router>
+        <Route path="/" component={PipelinesPage} />
+        <Route path="/pipelines" component={PipelinesPage} />
+        <Route default component={NoPage} />
+      </Router>
+    </main>
+  );
+}
+
+export function App() {
+  return (
+    <LocationProvider>
+      <a class="skip" href="#page">
+        Skip to the page
+      </a>
+      <Nav />
+      <Page />
+      <Toasts />
+    </LocationProvider>
+  );
+}
