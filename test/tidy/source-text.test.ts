@@ -91,13 +91,13 @@ describe('finding imports', () => {
       "} from './i.ts';",
     ].join('\n');
     expect(importsOf(text)).toEqual([
-      { specifier: './a.ts', line: 1 },
-      { specifier: '../b/b.ts', line: 2 },
-      { specifier: './c.ts', line: 3 },
-      { specifier: './d.ts', line: 4 },
-      { specifier: './e.ts', line: 5 },
-      { specifier: './f.ts', line: 6 },
-      { specifier: './i.ts', line: 11 },
+      { specifier: './a.ts', line: 1, typesOnly: false },
+      { specifier: '../b/b.ts', line: 2, typesOnly: true },
+      { specifier: './c.ts', line: 3, typesOnly: false },
+      { specifier: './d.ts', line: 4, typesOnly: false },
+      { specifier: './e.ts', line: 5, typesOnly: false },
+      { specifier: './f.ts', line: 6, typesOnly: false },
+      { specifier: './i.ts', line: 11, typesOnly: false },
     ]);
   });
 });
