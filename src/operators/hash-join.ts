@@ -66,6 +66,7 @@ export class HashJoin implements Operator {
   /** One right row per key tells everything. */
   readonly #onePerKey: boolean;
   #watermark: Watermark = -Infinity;
+  #times = new Float64Array(0);
   /** Rows of the batch at hand that are kept once all have been looked at, and how many each has met. */
   #keepsLater = false;
   readonly #keptRows: number[] = [];
@@ -142,9 +143,10 @@ export class HashJoin implements Operator {
     this.#lists.tidy();
   }
 
-  /** Event times as numbers; rows that have none count as of now. */
+  /** Event times as numbers, until the next batch; rows that have none count as of now. */
   #timesOf(batch: RecordBatch): Float64Array {
-    const times = new Float64Array(batch.rows);
+    if (this.#times.length < batch.rows) this.#times = new Float64Array(batch.rows);
+    const times = this.#times;
     if (batch.eventTime === null) return times.fill(this.#watermark);
     const { words } = batch.eventTime;
     for (let row = 0; row < batch.rows; row++) times[row] = timeAt(words, row);
@@ -168,16 +170,15 @@ export class HashJoin implements Operator {
     const pairs = this.#pairs;
     const { side } = this.#role(1 - port);
     pairs.clear();
+    if (!this.#bounded) return side.rows.meet(keys, nulls, from, rows, PAIRS_MAX, pairs);
     let row = from;
     for (; row < rows && pairs.count < PAIRS_MAX; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
       const first = side.rows.first(keys[row] as number);
       for (let id = first; id >= 0; id = side.rows.next(id)) {
-        if (this.#bounded) {
-          const apart = (side.times[id] as number) - (times[row] as number);
-          const difference = port === 0 ? apart : -apart;
-          if (difference < this.#low || difference > this.#high) continue;
-        }
+        const apart = (side.times[id] as number) - (times[row] as number);
+        const difference = port === 0 ? apart : -apart;
+        if (difference < this.#low || difference > this.#high) continue;
         pairs.push(row, id);
       }
     }
@@ -198,12 +199,15 @@ export class HashJoin implements Operator {
     const rows = this.#pairs.rows.subarray(0, count);
     const ids = this.#pairs.ids.subarray(0, count);
     this.#out.emitPairs(port, evaluated.batch, side, rows, ids, times, output);
+    const { nulls, batch, keys } = evaluated;
+    const own = this.#role(port).side;
+    if (nulls === null) {
+      own.insertRows(batch.columns, keys, from, to, times);
+      return;
+    }
     const kept = new Int32Array(to - from);
     let keeps = 0;
-    const { nulls, batch, keys } = evaluated;
-    for (let row = from; row < to; row++)
-      if (nulls === null || nulls[row] === 0) kept[keeps++] = row;
-    const own = this.#role(port).side;
+    for (let row = from; row < to; row++) if (nulls[row] === 0) kept[keeps++] = row;
     own.insertAll(batch.columns, keys, kept.subarray(0, keeps), times, null);
   }
 

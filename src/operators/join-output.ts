@@ -64,7 +64,7 @@ export class JoinOutput {
       const met = ids.subarray(from, from + LIMITS.batchRowsMax);
       const count = picked.length;
       const own = ownColumns(batch, picked);
-      const others = other.gather(met);
+      const others = other.gatherRows(met);
       output.emit({
         rows: count,
         columns: port === 0 ? [...own, ...others] : [...others, ...own],

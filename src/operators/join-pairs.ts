@@ -14,11 +14,12 @@ import type { Expr } from '../expr/expr.ts';
 import { exprColumns } from '../expr/expr-tools.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { grown, wider } from '../state/growth.ts';
+import type { RowPairs } from '../state/row-lists.ts';
 import type { JoinSide } from './join-side.ts';
 import type { Output } from './operator.ts';
 import { rowJson } from './row-json.ts';
 
-export class JoinPairs {
+export class JoinPairs implements RowPairs {
   /** Row of the batch, and place of the other side's row. */
   rows: Int32Array = new Int32Array(4096);
   ids: Int32Array = new Int32Array(4096);
@@ -38,13 +39,15 @@ export class JoinPairs {
   }
 
   push(row: number, id: number): void {
-    if (this.count === this.rows.length) {
-      const room = grown(this.count, this.count + 1);
-      this.rows = wider(Int32Array, this.rows, room);
-      this.ids = wider(Int32Array, this.ids, room);
-    }
+    if (this.count === this.rows.length) this.grow();
     this.rows[this.count] = row;
     this.ids[this.count++] = id;
+  }
+
+  grow(): void {
+    const room = grown(this.rows.length, this.rows.length + 1);
+    this.rows = wider(Int32Array, this.rows, room);
+    this.ids = wider(Int32Array, this.ids, room);
   }
 
   /** Keeps the pairs that the condition holds for. */

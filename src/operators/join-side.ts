@@ -95,7 +95,7 @@ export class JoinSide {
    * Adds several rows of a batch.
    *
    * @param keys     the number of the key of each row of the batch
-   * @param rows     which are added
+   * @param rows     which are added, in ascending order
    * @param times    of each row of the batch
    * @param matches  of each row that is added; null: none has any
    */
@@ -108,6 +108,11 @@ export class JoinSide {
   ): void {
     const count = rows.length;
     if (count === 0) return;
+    const from = rows[0] as number;
+    if (this.#freeCount === 0 && (rows[count - 1] as number) === from + count - 1) {
+      this.#insertRun(columns, keys, from, count, times, matches);
+      return;
+    }
     const ids = this.#takePlaces(count);
     for (let at = 0; at < columns.length; at++)
       (this.#columns[at] as ColumnStore).put(ids, columns[at] as Column, rows, count);
@@ -118,6 +123,45 @@ export class JoinSide {
       this.#note(id, time, matches === null ? 0 : (matches[at] as number));
     }
     this.rows.addAll(ids, keys, rows, this.#size);
+  }
+
+  /** As `insertAll`, of all rows in `[from, to)`, of which none has matches. */
+  insertRows(
+    columns: readonly Column[],
+    keys: Int32Array,
+    from: number,
+    to: number,
+    times: Float64Array,
+  ): void {
+    if (this.#freeCount === 0) this.#insertRun(columns, keys, from, to - from, times, null);
+    else {
+      const rows = Int32Array.from({ length: to - from }, (_, at) => from + at);
+      this.insertAll(columns, keys, rows, times, null);
+    }
+  }
+
+  /** Neighbours go to neighbouring places: nearly everything is a copy of a stretch. */
+  #insertRun(
+    columns: readonly Column[],
+    keys: Int32Array,
+    from: number,
+    count: number,
+    times: Float64Array,
+    matches: Int32Array | null,
+  ): void {
+    const first = this.#size;
+    this.#size += count;
+    if (this.#size > this.times.length) this.#makeRoom(this.#size);
+    for (let at = 0; at < columns.length; at++)
+      (this.#columns[at] as ColumnStore).appendRows(columns[at] as Column, from, count);
+    this.times.set(times.subarray(from, from + count), first);
+    if (this.#serials === null && this.#nextSerial === first + 1) this.#nextSerial += count;
+    else for (let at = 0; at < count; at++) this.#number(first + at, this.#nextSerial++);
+    if (matches !== null)
+      for (let at = 0; at < count; at++) this.#setMatches(first + at, matches[at] as number);
+    if (this.#queue !== null)
+      for (let at = 0; at < count; at++) this.#await(first + at, times[from + at] as number);
+    this.rows.addRun(first, keys, from, count);
   }
 
   /** Free places: given back ones first, then new ones. */
@@ -160,9 +204,13 @@ export class JoinSide {
   #note(id: number, time: number, matches: number): void {
     this.times[id] = time;
     this.#setMatches(id, matches);
-    if (this.#queue === null) return;
+    if (this.#queue !== null) this.#await(id, time);
+  }
+
+  /** Lets a row wait for event time to pass it. */
+  #await(id: number, time: number): void {
     if (time === -Infinity) this.#unstamped.push(id);
-    else this.#queue.push(time, id, this.#serialOf(id));
+    else this.#queue?.push(time, id, this.#serialOf(id));
   }
 
   /** Copies the values of a row to a free place. */
@@ -271,15 +319,20 @@ export class JoinSide {
     this.#unstamped = [];
   }
 
+  /** The rows at the given places. */
+  gatherRows(ids: Int32Array): Column[] {
+    return this.#columns.map((store) => store.gather(ids));
+  }
+
   /** The rows at the given places, NULLs where the place is negative. */
   gather(ids: Int32Array): Column[] {
     return this.#columns.map((store) => gatherPadded(store, ids));
   }
 
-  /** As `gather`, of the columns in `used` only; others are NULL. */
+  /** As `gatherRows`, of the columns in `used` only; others are NULL. */
   gatherSome(ids: Int32Array, used: ReadonlySet<number>, offset: number): Column[] {
     return this.#columns.map((store, at) =>
-      used.has(at + offset) ? gatherPadded(store, ids) : nullColumn(store.type, 0),
+      used.has(at + offset) ? store.gather(ids) : nullColumn(store.type, 0),
     );
   }
 

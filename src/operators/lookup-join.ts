@@ -145,13 +145,7 @@ export class LookupJoin implements Operator {
 
   #collect({ batch, keys, nulls }: KeyedBatch, from: number): number {
     this.#pairs.clear();
-    let row = from;
-    for (; row < batch.rows && this.#pairs.count < PAIRS_MAX; row++) {
-      if (nulls !== null && nulls[row] === 1) continue;
-      const first = this.#table.rows.first(keys[row] as number);
-      for (let id = first; id >= 0; id = this.#table.rows.next(id)) this.#pairs.push(row, id);
-    }
-    return row;
+    return this.#table.rows.meet(keys, nulls, from, batch.rows, PAIRS_MAX, this.#pairs);
   }
 
   #emit({ eventTime, retract }: RecordBatch, from: number, to: number): void {

@@ -35,6 +35,8 @@ export interface ColumnStore {
   readonly type: SqlType;
   readonly length: number;
   append(column: Column, row: number): void;
+  /** Values `[from, from + count)` of the column behind the last one. */
+  appendRows(column: Column, from: number, count: number): void;
   /** At least `length` values: those that nobody has set are zeros and empty texts. */
   reach(length: number): void;
   /** Overwrites value `index`, which must exist. */
@@ -106,6 +108,16 @@ class WordStore implements ColumnStore {
     if (need > this.words.length)
       this.words = wider(Int32Array, this.words, grown(this.words.length, need));
     this.set(this.length++, column, row);
+  }
+
+  appendRows(column: Column, from: number, count: number): void {
+    const first = this.length;
+    this.reach(first + count);
+    if (column.validity === null && this.presence.isFull) {
+      const width = this.#width;
+      const source = wordsOf(column).subarray(from * width, (from + count) * width);
+      this.words.set(source, first * width);
+    } else for (let at = 0; at < count; at++) this.set(first + at, column, from + at);
   }
 
   set(index: number, column: Column, row: number): void {
@@ -258,6 +270,12 @@ class FloatStore implements ColumnStore {
     this.set(this.length - 1, column, row);
   }
 
+  appendRows(column: Column, from: number, count: number): void {
+    const first = this.length;
+    this.reach(first + count);
+    for (let at = 0; at < count; at++) this.set(first + at, column, from + at);
+  }
+
   set(index: number, column: Column, row: number): void {
     assert(column.tag === 'float64', `a store of doubles got a ${column.tag} column`);
     const present = isValid(column, row);
@@ -330,6 +348,12 @@ class BooleanStore implements ColumnStore {
     this.set(this.length - 1, column, row);
   }
 
+  appendRows(column: Column, from: number, count: number): void {
+    const first = this.length;
+    this.reach(first + count);
+    for (let at = 0; at < count; at++) this.set(first + at, column, from + at);
+  }
+
   set(index: number, column: Column, row: number): void {
     assert(column.tag === 'boolean', `a store of booleans got a ${column.tag} column`);
     const present = isValid(column, row);
@@ -395,6 +419,15 @@ class StructStore implements ColumnStore {
     const struct = structOf(column);
     this.#presence.mark(this.length++, isValid(column, row));
     this.#children.forEach((child, index) => child.append(struct.children[index] as Column, row));
+  }
+
+  appendRows(column: Column, from: number, count: number): void {
+    const struct = structOf(column);
+    for (let row = from; row < from + count; row++)
+      this.#presence.mark(this.length++, isValid(column, row));
+    this.#children.forEach((child, at) =>
+      child.appendRows(struct.children[at] as Column, from, count),
+    );
   }
 
   set(index: number, column: Column, row: number): void {

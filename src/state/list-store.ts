@@ -40,6 +40,10 @@ export class ListStore implements ColumnStore {
     this.set(this.length - 1, column, row);
   }
 
+  appendRows(column: Column, from: number, count: number): void {
+    for (let row = from; row < from + count; row++) this.append(column, row);
+  }
+
   set(index: number, column: Column, row: number): void {
     const list = listOf(column);
     const present = isValid(list, row);

@@ -91,6 +91,15 @@ export class RowLists {
   }
 }
 
+/** Rows of a batch beside rows that are kept. */
+export type RowPairs = {
+  rows: Int32Array;
+  ids: Int32Array;
+  count: number;
+  /** Makes room for more. */
+  grow(): void;
+};
+
 /** The rows of one side. */
 export class RowList {
   readonly #lists: RowLists;
@@ -126,6 +135,41 @@ export class RowList {
     return this.#next[id] as number;
   }
 
+  /**
+   * Pairs rows `[from, to)` of a batch with the rows of their keys, until there are at least `most` pairs.
+   *
+   * @param keys   the number of the key of each row
+   * @param nulls  1: a row that meets nobody
+   * @returns the row after the last one that was looked at
+   */
+  meet(
+    keys: Int32Array,
+    nulls: Uint8Array | null,
+    from: number,
+    to: number,
+    most: number,
+    pairs: RowPairs,
+  ): number {
+    const { heads } = this.#lists;
+    const next = this.#next;
+    let { rows, ids, count } = pairs;
+    let row = from;
+    for (; row < to && count < most; row++) {
+      if (nulls !== null && nulls[row] === 1) continue;
+      let id = (heads[2 * (keys[row] as number) + this.#side] as number) - 1;
+      for (; id >= 0; id = next[id] as number) {
+        if (count === rows.length) {
+          pairs.grow();
+          ({ rows, ids } = pairs);
+        }
+        rows[count] = row;
+        ids[count++] = id;
+      }
+    }
+    pairs.count = count;
+    return row;
+  }
+
   /** The routing hash of a row's key. */
   hashOf(id: number): number {
     return this.#lists.hashOf(this.#keys[id] as number);
@@ -158,6 +202,28 @@ export class RowList {
       heads[place] = id + 1;
     }
     this.count += ids.length;
+  }
+
+  /** Adds rows `first`, `first + 1` …, whose keys are `keys[from]`, `keys[from + 1]` …. */
+  addRun(first: number, keys: Int32Array, from: number, count: number): void {
+    const end = first + count;
+    this.#makeRoom(end);
+    if (this.#previous !== null) {
+      for (let at = 0; at < count; at++) this.#link(first + at, keys[from + at] as number);
+      return;
+    }
+    const { heads } = this.#lists;
+    const next = this.#next;
+    const own = this.#keys;
+    const side = this.#side;
+    for (let id = first, row = from; id < end; id++, row++) {
+      const key = keys[row] as number;
+      const place = 2 * key + side;
+      own[id] = key;
+      next[id] = (heads[place] as number) - 1;
+      heads[place] = id + 1;
+    }
+    this.count += count;
   }
 
   #link(id: number, key: number): void {

@@ -37,6 +37,16 @@ export class TextStore implements ColumnStore {
     this.set(this.length - 1, column, row);
   }
 
+  appendRows(column: Column, from: number, count: number): void {
+    if (column.validity !== null) {
+      for (let row = from; row < from + count; row++) this.append(column, row);
+      return;
+    }
+    const first = this.length;
+    this.reach(first + count);
+    this.#appendRun(textOf(column), first, from, count);
+  }
+
   set(index: number, column: Column, row: number): void {
     const text = textOf(column);
     const present = isValid(column, row);

@@ -6,7 +6,7 @@ import type { Column } from '../../src/batch/column.ts';
 import { intervalOfLiteral } from '../../src/batch/interval.ts';
 import { compareValues } from '../../src/batch/row-equal.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
-import { takeColumn } from '../../src/batch/take.ts';
+import { sliceColumn, takeColumn } from '../../src/batch/take.ts';
 import { INTERVAL, JSON_TYPE, listType, type SqlType } from '../../src/batch/types.ts';
 import { columnFromValues, valueAt, type Row, type Value } from '../../src/batch/values.ts';
 import { makeColumnStore } from '../../src/state/column-store.ts';
@@ -133,6 +133,36 @@ test('a store gives back what was put and put over, and a table file what it was
         const back = decodeStateTable(bytes, keyRangeOf(0, 1));
         expect(back.schema).toEqual(schema);
         expect(valuesOf(back.columns[0] as Column)).toEqual(model);
+      },
+    ),
+    { numRuns: 200, seed: SEED },
+  );
+});
+
+test('stretches of any type go behind what is there, whatever was put over before', () => {
+  fc.assert(
+    fc.property(
+      anyKeys,
+      fc.array(fc.tuple(fc.nat(39), fc.nat(39), fc.nat(39)), { maxLength: 8 }),
+      fc.boolean(),
+      ({ type, values }, stretches, sliced) => {
+        // Of text that is a slice of more, the first offset is not zero.
+        const whole = columnFromValues(type, [...values, ...values]);
+        const column = sliced ? sliceColumn(whole, values.length, values.length * 2) : whole;
+        const store = makeColumnStore(type);
+        const model: Value[] = [];
+        for (const [one, other, over] of stretches) {
+          if (values.length === 0) break;
+          const [from, to] = [one % values.length, other % values.length].toSorted((x, y) => x - y);
+          store.appendRows(column, from as number, (to as number) - (from as number));
+          model.push(...values.slice(from, to));
+          if (model.length === 0) continue;
+          store.set(over % model.length, column, over % values.length);
+          model[over % model.length] = values[over % values.length] as Value;
+        }
+        expect(store.length).toBe(model.length);
+        const gathered = store.gather(Int32Array.from(model, (_, index) => index));
+        expect(valuesOf(gathered)).toEqual(model);
       },
     ),
     { numRuns: 200, seed: SEED },

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Column } from '../../src/batch/column.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
 import { INT32, INT64, TEXT, type SqlType } from '../../src/batch/types.ts';
-import { RowLists } from '../../src/state/row-lists.ts';
+import { RowLists, type RowList, type RowPairs } from '../../src/state/row-lists.ts';
 
 const KEYS = 12;
 const SEED = 20_261_130;
@@ -13,6 +13,7 @@ type Side = 'left' | 'right';
 type Step =
   | { tag: 'one'; side: Side; key: number }
   | { tag: 'many'; side: Side; keys: number[] }
+  | { tag: 'run'; side: Side; keys: number[] }
   | { tag: 'remove'; side: Side; pick: number }
   | { tag: 'strangers'; count: number };
 
@@ -21,6 +22,7 @@ const side = fc.constantFrom<Side>('left', 'right');
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ tag: fc.constant('one' as const), side, key }),
   fc.record({ tag: fc.constant('many' as const), side, keys: fc.array(key, { maxLength: 40 }) }),
+  fc.record({ tag: fc.constant('run' as const), side, keys: fc.array(key, { maxLength: 40 }) }),
   fc.record({ tag: fc.constant('remove' as const), side, pick: fc.nat() }),
   fc.record({ tag: fc.constant('strangers' as const), count: fc.constantFrom(3, 1500) }),
 );
@@ -59,6 +61,11 @@ class Model {
     return id;
   }
 
+  /** A place behind all others. */
+  placeLast(k: number): void {
+    this.lists[k]?.unshift(this.#size++);
+  }
+
   /** Any one of the rows, which is gone then; undefined: there is none. */
   take(pick: number): number | undefined {
     const all = this.lists.flat();
@@ -68,6 +75,30 @@ class Model {
     this.#free.push(id);
     return id;
   }
+}
+
+/** What rows with keys `numbers` meet, a few pairs at a time; each fifth row meets nobody. */
+function pairsOf(list: RowList, numbers: Int32Array): number[][] {
+  const pairs: RowPairs = {
+    rows: new Int32Array(2),
+    ids: new Int32Array(2),
+    count: 0,
+    grow: () => {
+      pairs.rows = Int32Array.from([...pairs.rows, 0, 0]);
+      pairs.ids = Int32Array.from([...pairs.ids, 0, 0]);
+    },
+  };
+  const nulls = Uint8Array.from(numbers, (_, row) => (row % 5 === 4 ? 1 : 0));
+  const met: number[][] = [];
+  for (let row = 0; row < numbers.length;) {
+    pairs.count = 0;
+    const before = row;
+    row = list.meet(numbers, nulls, row, numbers.length, 3, pairs);
+    expect(row).toBeGreaterThan(before);
+    for (let at = 0; at < pairs.count; at++)
+      met.push([pairs.rows[at] as number, pairs.ids[at] as number]);
+  }
+  return met;
 }
 
 function expectLists(lists: RowLists, models: Record<Side, Model>, column: Column): void {
@@ -84,6 +115,9 @@ function expectLists(lists: RowLists, models: Record<Side, Model>, column: Colum
       return list;
     });
     expect(found).toEqual(model.lists);
+    expect(pairsOf(rows, numbers)).toEqual(
+      model.lists.flatMap((list, k) => (k % 5 === 4 ? [] : list.map((id) => [k, id]))),
+    );
     expect(rows.count).toBe(model.lists.flat().length);
     const held = new Set(model.lists.flat());
     for (let id = 0; id < model.size; id++) expect(rows.has(id)).toBe(held.has(id));
@@ -113,7 +147,11 @@ function live(type: SqlType, steps: readonly Step[]): void {
       const numbers = lists.number([column], KEYS);
       if (doing.tag === 'one')
         lists[doing.side].add(model.place(doing.key), numbers[doing.key] as number);
-      else {
+      else if (doing.tag === 'run') {
+        const keys = Int32Array.from([0, ...doing.keys], (k) => numbers[k] as number);
+        lists[doing.side].addRun(model.size, keys, 1, doing.keys.length);
+        for (const k of doing.keys) model.placeLast(k);
+      } else {
         const ids = Int32Array.from(doing.keys, (k) => model.place(k));
         lists[doing.side].addAll(ids, numbers, Int32Array.from(doing.keys), model.size);
       }
