@@ -19,7 +19,7 @@ export function brokenEpochs(line: Line, findings: readonly Finding[]): Set<numb
 }
 
 /** The manifest that the checkpoint of `epoch` continues, as far as the links to it hold. */
-export function parentOf(line: Line, { epoch, record }: Evidence): Parent {
+export function parentOf(line: Pick<Line, 'evidence'>, { epoch, record }: Evidence): Parent {
   if (epoch === 1) return record.parent === null ? null : undefined;
   const before = line.evidence.get(epoch - 1);
   if (before === undefined || !sameRef(record.parent, before.record.checkpoint)) return undefined;

@@ -20,7 +20,11 @@ const INPUT_CODES = {
 } as const;
 
 /** @returns what could not be checked, one line each */
-export function checkRows(line: Line, broken: ReadonlySet<number>, findings: Finding[]): string[] {
+export function checkRows(
+  line: Pick<Line, 'evidence' | 'plans'>,
+  broken: ReadonlySet<number>,
+  findings: Finding[],
+): string[] {
   const untold: number[] = [];
   const planless: number[] = [];
   for (const evidence of line.evidence.values()) {

@@ -4,7 +4,6 @@ import { EngineError } from '../../base/errors.ts';
 import { listFailures } from '../../catalog/jobs.ts';
 import { listPipelines } from '../../catalog/pipelines.ts';
 import { type PipelineAndJob, TERMINAL_STATES } from '../../catalog/schema.ts';
-import type { LineageView } from '../../lineage/read.ts';
 import type { LeaderStatus } from '../../protocol/messages.ts';
 import type { Api } from '../app.ts';
 import { AuditQuery, AuditSchema, auditView } from './audit-view.ts';
@@ -20,11 +19,13 @@ import {
 } from './job-shapes.ts';
 import { json } from '../http/json-answer.ts';
 import { LineageSchema, lineageView } from './lineage-view.ts';
+import { lineageOf } from './lineage-of.ts';
 import { loadJob, loadPipeline } from '../load.ts';
 import { jobErrors } from './job-errors.ts';
 import { metricGroups } from './metric-views.ts';
 import { PageQuery, PipelineParams } from '../pipelines/pipeline-shapes.ts';
 import { problems } from '../http/problem.ts';
+import { ProofSchema, proofView } from './proof-view.ts';
 import type { ApiServices } from '../services.ts';
 import { graphOf, jobView } from '../views.ts';
 
@@ -123,6 +124,21 @@ const audit = createRoute({
   },
 });
 
+const proof = createRoute({
+  method: 'get',
+  path: '/api/v1/pipelines/{id}/proof',
+  operationId: 'getPipelineProof',
+  tags,
+  summary: 'Whether any row was lost or doubled, by the ranges and counters of the kept epochs',
+  description:
+    'What the kept epochs prove without reading any data: input ranges without gap or overlap, rows that add up between operators, and output that is committed once. GET …/audit has the evidence; `thalweg verify` also compares bytes.',
+  request: { params: PipelineParams },
+  responses: {
+    200: json(ProofSchema, 'The sums, and what contradicts them.'),
+    ...problems(404, 503),
+  },
+});
+
 export function addJobRoutes(api: Api): void {
   api.openapi(allJobs, async (c) => {
     const all = await everyPipeline(c.env);
@@ -175,6 +191,10 @@ export function addJobRoutes(api: Api): void {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
     return c.json(lineageView(await lineageOf(c.env, found)), 200);
   });
+  api.openapi(proof, async (c) => {
+    const found = await loadPipeline(c.env, c.req.valid('param').id);
+    return c.json(proofView(await lineageOf(c.env, found)), 200);
+  });
   api.openapi(audit, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
     return c.json(auditView(await lineageOf(c.env, found), c.req.valid('query')), 200);
@@ -196,23 +216,6 @@ async function statusOf(
   { job }: PipelineAndJob,
 ): Promise<LeaderStatus | null> {
   return job.generation === 0 ? null : await services.leaderStatus(job.pipelineId, job.generation);
-}
-
-/** Null when there is none yet. Throws STORE_FAILED or LINEAGE_BROKEN. */
-async function lineageOf(
-  services: ApiServices,
-  { job }: PipelineAndJob,
-): Promise<LineageView | null> {
-  const outcome = await services.lineage(job.pipelineId, job.id);
-  switch (outcome.tag) {
-    case 'read':
-      return outcome.view;
-    case 'none':
-      return null;
-    case 'broken':
-    case 'unavailable':
-      throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
-  }
 }
 
 const PAGE_MAX = 100;
