@@ -25,6 +25,8 @@ const PATHS = {
   skull: 'M12 3a8 8 0 0 0-5 14v3h10v-3a8 8 0 0 0-5-14M9 11v1M15 11v1M12 15v1',
   edit: 'M4 20l1-5L16 4l4 4L9 19z',
   format: 'M4 6h16M8 11h12M8 16h8',
+  minus: 'M5 12h14',
+  frame: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   flag: 'M6 21V4h11l-2 4 2 4H6',
 } as const;
 

@@ -1,0 +1,2 @@
+/** Stylesheets are imported for what they do; Vite takes them along. */
+declare module '*.css' {}
