@@ -17,6 +17,7 @@ import type {
   LineageOperation,
   LineageResult,
 } from '../src/leader/interface.ts';
+import { historyOperators, LeaderHistory, type SavedHistory } from '../src/leader/history.ts';
 import { stepLeader } from '../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../src/leader/state.ts';
 import { leaderStatus } from '../src/leader/status.ts';
@@ -41,6 +42,7 @@ import {
 import { driveLineage } from '../src/platform/r2-store.ts';
 import type {
   GenerationSpec,
+  HistoryPoints,
   LeaderStatus,
   ReportAnswer,
   ReportEnvelope,
@@ -56,6 +58,12 @@ const SPEC = 'spec';
 /** The generation of a leader whose pipeline was deleted: all that stays of it, so that nobody gets its id again. */
 const DELETED = 'deleted';
 const STATE = 'state';
+/** Followed by the number of a full slab of the history. */
+const HISTORY = 'history/';
+/** What was heard is stored so often at least; with checkpoints, whose row it is part of, it is stored anyway. */
+const HISTORY_SAVE_MS = 60_000;
+
+type StoredLeader = PersistedLeader & { history?: SavedHistory };
 
 /** An event before the shell adds the time. */
 type Untimed = LeaderEvent extends infer Event
@@ -69,6 +77,9 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   readonly #watches = new Set<string>();
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #state: LeaderState = newLeader();
+  #history: LeaderHistory | null = null;
+  #persisted: PersistedLeader | null = null;
+  #storedMs = 0;
   #ended = false;
   /** 0: not deleted. */
   readonly #deletedGeneration: number;
@@ -85,12 +96,9 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     };
     kv.put(INCARNATION, this.#incarnation);
     this.#deletedGeneration = kv.get<number>(DELETED) ?? 0;
-    this.#feed({
-      tag: 'woke',
-      incarnation: this.#incarnation,
-      spec: kv.get<GenerationSpec>(SPEC) ?? null,
-      persisted: kv.get<PersistedLeader>(STATE) ?? null,
-    });
+    const spec = kv.get<GenerationSpec>(SPEC) ?? null;
+    const persisted = this.#restored(spec);
+    this.#feed({ tag: 'woke', incarnation: this.#incarnation, spec, persisted });
   }
 
   async start(spec: GenerationSpec): Promise<{ tag: 'accepted' }> {
@@ -114,7 +122,18 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   }
 
   async report(envelope: ReportEnvelope): Promise<ReportAnswer> {
-    return this.#feed({ tag: 'report', envelope }) ?? { tag: 'accepted' };
+    const answer = this.#feed({ tag: 'report', envelope }) ?? { tag: 'accepted' };
+    if (envelope.report.tag === 'heartbeat') this.#remember();
+    return answer;
+  }
+
+  async history(fromMs: number, toMs: number, stepMs: number): Promise<HistoryPoints | null> {
+    const { spec, startedMs } = this.#state;
+    if (spec === null || this.#history === null) return null;
+    const { generation, reason } = spec;
+    // Before the start there is nothing that a coarser point could speak for.
+    const points = this.#history.read(Math.max(fromMs, startedMs), toMs, stepMs);
+    return { ...points, generation, reason, startedMs, commits: this.#history.commits(fromMs) };
   }
 
   async destroy(): Promise<void> {
@@ -150,8 +169,9 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     this.#crashPoint.reach(labelOf(effect));
     switch (effect.tag) {
       case 'persist':
-        if (effect.spec !== null) this.ctx.storage.kv.put(SPEC, effect.spec);
-        this.ctx.storage.kv.put(STATE, effect.persisted);
+        if (effect.spec !== null) this.#begin(effect.spec);
+        this.#history?.take(this.#state);
+        this.#store(effect.persisted);
         return;
       case 'lineage':
         void this.#runLineage(effect.id, effect.operation);
@@ -173,6 +193,53 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
         void this.#untilHeard(this.#nudged);
         return;
     }
+  }
+
+  #begin(spec: GenerationSpec): void {
+    this.ctx.storage.kv.put(SPEC, spec);
+    this.#history ??= new LeaderHistory(historyOperators(spec.graph));
+  }
+
+  /** The history is part of the leader's own row: it costs no row more. */
+  #store(persisted: PersistedLeader): void {
+    this.#persisted = persisted;
+    this.#storedMs = Date.now();
+    const stored: StoredLeader =
+      this.#history === null ? persisted : { ...persisted, history: this.#history.save() };
+    this.ctx.storage.kv.put(STATE, stored);
+  }
+
+  /** What storage holds of an earlier start. */
+  #restored(spec: GenerationSpec | null): PersistedLeader | null {
+    const { kv } = this.ctx.storage;
+    const stored = kv.get<StoredLeader>(STATE);
+    if (spec === null || stored === undefined) return stored ?? null;
+    const { history, ...persisted } = stored;
+    this.#history = new LeaderHistory(historyOperators(spec.graph));
+    this.#persisted = persisted;
+    if (history === undefined) return persisted;
+    const slabs = [...kv.list<Float32Array>({ prefix: HISTORY })];
+    this.#history.restore(
+      history,
+      slabs.map(([key, values]) => ({ index: Number(key.slice(HISTORY.length)), values })),
+    );
+    return persisted;
+  }
+
+  /** A heartbeat came. */
+  #remember(): void {
+    if (this.#history === null || this.#state.phase === 'ended') return;
+    this.#history.take(this.#state);
+    const nowMs = Date.now();
+    const { slabs, keptFrom } = this.#history.takeFull(nowMs);
+    const { kv } = this.ctx.storage;
+    for (const { index, values } of slabs) kv.put(`${HISTORY}${index}`, values);
+    // Numbers of slabs are of one length, so their keys are in order.
+    if (slabs.length > 0)
+      for (const [key] of kv.list({ prefix: HISTORY, end: `${HISTORY}${keptFrom}` }))
+        kv.delete(key);
+    if (this.#persisted !== null && nowMs - this.#storedMs >= HISTORY_SAVE_MS)
+      this.#store(this.#persisted);
   }
 
   #spec(): GenerationSpec {

@@ -7,7 +7,7 @@ import type { UserFunction } from '../expr/user-function.ts';
 import type { getPipeline } from '../catalog/pipelines.ts';
 import type { AppendOutcome, AppendRequest, RejectedRecord } from '../connectors/http/log-store.ts';
 import type { ReadOutcome } from '../lineage/read.ts';
-import type { LeaderStatus } from '../protocol/messages.ts';
+import type { HistoryPoints, LeaderStatus } from '../protocol/messages.ts';
 
 /** What the catalogue's functions take. */
 export type CatalogDatabase = Parameters<typeof getPipeline>[0];
@@ -40,6 +40,12 @@ export type ApiServices = {
   reconcileLater(pipelineId: string): void;
   /** Null when the leader does not answer. */
   leaderStatus(pipelineId: string, generation: number): Promise<LeaderStatus | null>;
+  /** Points of `[fromMs, toMs)` as the generation's leader remembers them. Null when it has none, or does not answer. */
+  leaderHistory(
+    pipelineId: string,
+    generation: number,
+    span: { fromMs: number; toMs: number; stepMs: number },
+  ): Promise<HistoryPoints | null>;
   /** Rows numbered `after` and up; waits up to `waitMs` for the first. Throws when the host does not answer. */
   tail(target: TailTarget, after: number, waitMs: number): Promise<TailPage>;
   log(pipelineId: string, table: string, partition: number): LogAccess;

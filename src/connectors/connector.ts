@@ -81,6 +81,8 @@ export interface Source {
   lend?(): void;
   /** Offset per partition: everything before it has been given out. */
   snapshot(): Record<string, JsonValue>;
+  /** Rows of the partition that are stored and have not been given out, as far as the source knows; null: it cannot tell. */
+  backlog?(partition: number): number | null;
   /** Offsets of any partition, also of other subtasks; called once before `poll`. */
   restore(offsets: Record<string, JsonValue>): void;
 }

@@ -15,6 +15,7 @@ import type {
 } from '../protocol/messages.ts';
 import { acceptCommitted } from './commits.ts';
 import { acceptSettled, publish } from './epochs.ts';
+import { withSample } from './rates.ts';
 import type { HostState, LeaderState } from './state.ts';
 import { end, fail, failWith, noteErrors, updateHost } from './step.ts';
 import type { Step } from './step.ts';
@@ -69,7 +70,12 @@ function takeReport(step: Step, envelope: ReportEnvelope, host: HostState): void
       return takeFailed(step, index, report);
     case 'heartbeat':
       if (sequence <= host.heartbeatSequence) return;
-      updateHost(step, index, { heartbeatSequence: sequence, metrics: report.metrics });
+      updateHost(step, index, {
+        heartbeatSequence: sequence,
+        metrics: report.metrics,
+        metricsMs: step.nowMs,
+        samples: withSample(host.samples, { atMs: step.nowMs, metrics: report.metrics }),
+      });
       return noteErrors(step, report.problems);
   }
 }

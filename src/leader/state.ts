@@ -48,7 +48,13 @@ export type HostState = {
   deployedSequence: number;
   heartbeatSequence: number;
   metrics: readonly OperatorMetrics[];
+  /** When `metrics` came; null: never. */
+  metricsMs: number | null;
+  /** Heartbeats that rates are told by, oldest first, the last one among them. */
+  samples: readonly MetricSample[];
 };
+
+export type MetricSample = { atMs: number; metrics: readonly OperatorMetrics[] };
 
 /** The one thing a leader waits for. `deadlineMs` is when it gives up. */
 export type Activity =
@@ -129,7 +135,12 @@ export type PersistedLeader = {
   startedMs: number;
   runningSinceMs: number | null;
   recent: CheckpointSummary[];
+  /** What each host told last; absent where it would be too much to store. */
+  metrics?: (readonly OperatorMetrics[])[];
 };
+
+/** Entries of metrics that are stored: a leader's row may have two megabytes, and an entry takes some 300 bytes. */
+const METRICS_STORED_MAX = 1_000;
 
 /** A leader that knows nothing yet, not even who it is. */
 export function newLeader(): LeaderState {
@@ -177,10 +188,13 @@ export function newHost(incarnation: string | null, nowMs: number): HostState {
     deployedSequence: -1,
     heartbeatSequence: -1,
     metrics: [],
+    metricsMs: null,
+    samples: [],
   };
 }
 
 export function persistedOf(state: LeaderState): PersistedLeader {
+  const metrics = state.hosts.map((host) => host.metrics);
   return {
     version: 1,
     phase: state.phase,
@@ -195,6 +209,7 @@ export function persistedOf(state: LeaderState): PersistedLeader {
     runningSinceMs: state.runningSinceMs,
     // What each host took is of interest for a while, not for ever.
     recent: state.recent.map((summary) => ({ ...summary, hosts: [] })),
+    ...(metrics.flat().length > METRICS_STORED_MAX ? {} : { metrics }),
   };
 }
 
@@ -207,12 +222,15 @@ export function restoreLeader(
 ): LeaderState {
   if (persisted === null) return { ...newLeader(), incarnation, spec };
   assert(persisted.version === 1, 'a leader reads only what its own version wrote');
-  const { version: _version, hosts, ...kept } = persisted;
+  const { version: _version, hosts, metrics, ...kept } = persisted;
   return {
     ...newLeader(),
     ...kept,
     incarnation,
     spec,
-    hosts: hosts.map((host) => newHost(persisted.begun ? host : null, nowMs)),
+    hosts: hosts.map((host, index) => ({
+      ...newHost(persisted.begun ? host : null, nowMs),
+      metrics: metrics?.[index] ?? [],
+    })),
   };
 }

@@ -25,7 +25,7 @@ import type { Expr } from '../expr/expr.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import { lateRow } from './late-row.ts';
-import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
+import type { OpenWindows, Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { constantTime, timeAt, timesOf } from './times.ts';
 import { WindowBucket } from './window-bucket.ts';
 import { WindowGrid } from './window-grid.ts';
@@ -274,6 +274,17 @@ export class BucketedWindowAggregate implements Operator {
       }
     }
     this.#isBehind = this.#buckets.size > 0;
+  }
+
+  openWindows(): OpenWindows {
+    let count = 0;
+    let firstEnd: number | null = null;
+    for (const end of this.#buckets.keys()) {
+      if (end <= this.#watermark) continue;
+      count++;
+      if (firstEnd === null || end < firstEnd) firstEnd = end;
+    }
+    return { count, firstEnd };
   }
 
   stateBytes(): number {

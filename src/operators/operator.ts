@@ -70,4 +70,9 @@ export interface Operator {
   /** Bytes of state held, roughly. */
   stateBytes(): number;
   stateRows(): number;
+  /** Windows that hold rows and have not ended; asked for at heartbeats, so it may cost a look at each window but not at each row. */
+  openWindows?(): OpenWindows;
 }
+
+/** `firstEnd`: when the first of them ends, in microseconds; null without any. */
+export type OpenWindows = { count: number; firstEnd: number | null };

@@ -174,6 +174,22 @@ export class PaneWindows {
     return hashes;
   }
 
+  /** How many windows hold rows and have not been emitted, and the position where the first of them ends. */
+  open(): { count: number; firstEnd: number | null } {
+    let count = 0;
+    let firstEnd: number | null = null;
+    let counted = this.#emittedTo;
+    for (const { start } of this.#panes) {
+      const first = this.#grid.endAfter(Math.max(counted, start + this.#grid.pane - 1));
+      const last = this.#grid.lastEndOf(start);
+      if (last < first) continue;
+      count += this.#grid.countOfEnds(first, last);
+      firstEnd ??= first;
+      counted = last;
+    }
+    return { count, firstEnd };
+  }
+
   rows(): number {
     return this.#panes.reduce((sum, pane) => sum + pane.groups.count, 0);
   }

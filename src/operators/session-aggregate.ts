@@ -26,7 +26,7 @@ import { allGroups, GroupIndex } from '../state/group-index.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import { lateRow } from './late-row.ts';
-import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
+import type { OpenWindows, Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { SessionSpans } from './session-spans.ts';
 import { timeAt, timesOf } from './times.ts';
 import { timeColumn, WindowRows, type WindowAggregateSpec } from './window-rows.ts';
@@ -317,6 +317,10 @@ export class SessionAggregate implements Operator {
       at += accumulator.stateTypes.length;
     }
     return into.filter((slot) => slot < 0).length;
+  }
+
+  openWindows(): OpenWindows {
+    return { count: this.#spans.open, firstEnd: this.#spans.firstEnd() };
   }
 
   stateBytes(): number {

@@ -139,19 +139,31 @@ export class SessionSpans {
   takeEnded(time: number): number[] {
     const ended: number[] = [];
     for (;;) {
+      const slot = this.#firstToEnd(time);
+      if (slot === null) return ended;
+      this.#dequeue();
+      this.#leave(slot);
+      ended.push(slot);
+    }
+  }
+
+  /** When the first of the open sessions ends, as it stands; null without any. */
+  firstEnd(): number | null {
+    const slot = this.#firstToEnd(Infinity);
+    return slot === null ? null : (this.#end[slot] as number);
+  }
+
+  /** The open session that ends first, put on top of the queue; null when none ends at `time` or before. */
+  #firstToEnd(time: number): number | null {
+    for (;;) {
       const slot = this.#queue[0];
-      if (slot === undefined || (this.#due[slot] as number) > time) return ended;
-      const isOpen = this.#became[slot] === slot;
-      if (isOpen && (this.#end[slot] as number) > (this.#due[slot] as number)) {
+      if (slot === undefined || (this.#due[slot] as number) > time) return null;
+      if (this.#became[slot] !== slot) this.#dequeue();
+      else if ((this.#end[slot] as number) > (this.#due[slot] as number)) {
         // It has grown since.
         this.#due[slot] = this.#end[slot] as number;
         this.#sink(0);
-        continue;
-      }
-      this.#dequeue();
-      if (!isOpen) continue;
-      this.#leave(slot);
-      ended.push(slot);
+      } else return slot;
     }
   }
 

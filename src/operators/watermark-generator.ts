@@ -35,7 +35,13 @@ import { constantTime, timeAt, timesOf } from './times.ts';
 /** Rows and the merged watermark that stood before the first of them; null: unknown. */
 export type Segment = { batch: RecordBatch; watermarkBefore: Watermark | null };
 
-export type PartitionStatus = { watermark: Watermark | null; idle: boolean; ended: boolean };
+export type PartitionStatus = {
+  watermark: Watermark | null;
+  /** Event time of the row that came last; null before the first. */
+  lastEventTime: number | null;
+  idle: boolean;
+  ended: boolean;
+};
 
 /** Per partition: microseconds, 'end', or null before the first row. */
 export type WatermarkState = Record<string, number | 'end' | null>;
@@ -55,6 +61,7 @@ type Partition = {
   watermark: Watermark | null;
   /** Where the watermark stood at the last row: silence is added to this. */
   base: Watermark | null;
+  lastEventTime: number | null;
   /** Last row, or when this generator first saw the clock. */
   heardMs: number | null;
   idle: boolean;
@@ -87,6 +94,7 @@ export class WatermarkGenerator {
       this.#partitions.set(partition, {
         watermark: null,
         base: null,
+        lastEventTime: null,
         heardMs: null,
         idle: false,
         ended: false,
@@ -108,9 +116,9 @@ export class WatermarkGenerator {
 
   status(): Map<number, PartitionStatus> {
     return new Map(
-      [...this.#partitions].map(([number, { watermark, idle, ended }]) => [
+      [...this.#partitions].map(([number, { watermark, lastEventTime, idle, ended }]) => [
         number,
-        { watermark, idle, ended },
+        { watermark, lastEventTime, idle, ended },
       ]),
     );
   }
@@ -132,6 +140,8 @@ export class WatermarkGenerator {
     const timed = this.#withTimes(batch, nowMs, (state.watermark ?? -Infinity) + (this.#lag ?? 0));
     const segments = timed.rows.rows === 0 ? [] : this.#cut(state, timed);
     state.base = state.watermark;
+    const { rows } = timed.rows;
+    if (rows > 0) state.lastEventTime = timeAt(timesOf(timed.rows), rows - 1);
     this.#merge();
     return { segments, problems: timed.problems };
   }

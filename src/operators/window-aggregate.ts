@@ -28,7 +28,7 @@ import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { entriesOf, entryTables } from './entry-tables.ts';
 import { GroupedAggregates, GroupInputs } from './group-aggregates.ts';
 import { lateRow } from './late-row.ts';
-import type { Operator, Output, RowProblem, Watermark } from './operator.ts';
+import type { OpenWindows, Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { PaneWindows, type Pane } from './pane-windows.ts';
 import { constantTime, measureTimes, timeAt, timesOf, timeSpan } from './times.ts';
 import { PARTIAL_COLUMNS, partialSchema, rowsOfPartial } from './window-combiner.ts';
@@ -329,6 +329,18 @@ export class WindowAggregate implements Operator {
         fold(part, start, states, rows.length);
       }
     }
+  }
+
+  openWindows(): OpenWindows {
+    const parts = [this.#windows, ...this.#restored].map((part) => part.open());
+    const ends = parts.flatMap(({ firstEnd }) =>
+      firstEnd === null ? [] : [this.#grid.instantOf(firstEnd)],
+    );
+    return {
+      // Parts that came back lie over each other until the first row: the largest is nearest to the truth.
+      count: Math.max(...parts.map(({ count }) => count)),
+      firstEnd: ends.length === 0 ? null : Math.min(...ends),
+    };
   }
 
   stateBytes(): number {

@@ -67,6 +67,11 @@ export class WindowGrid {
     return floorTo(position, this.#step, phase) + this.#step;
   }
 
+  /** How many windows end at `first` or after it and not after `last`; both are ends, unless there is none. */
+  countOfEnds(first: number, last: number): number {
+    return last < first ? 0 : Math.round((last - first) / this.#step) + 1;
+  }
+
   /** Where the window with this end starts. */
   startOf(end: number): number {
     const { tag, widthMicros } = this.#window;

@@ -44,6 +44,14 @@ export function apiServices(env: Env, later: Later): ApiServices {
         return null;
       }
     },
+    leaderHistory: async (pipelineId, generation, { fromMs, toMs, stepMs }) => {
+      try {
+        const leader = leaders(env).getByName(leaderName(pipelineId, generation));
+        return await answeredWithin(STATUS_MS, leader.history(fromMs, toMs, stepMs));
+      } catch {
+        return null;
+      }
+    },
     tail: async ({ pipelineId, generation, host, operator }, after, waitMs) =>
       await answeredWithin(
         waitMs + TAIL_SLACK_MS,

@@ -12,6 +12,7 @@ import type {
   Delivery,
   DeliveryAnswer,
   GenerationSpec,
+  HistoryPoints,
   LeaderStatus,
   ReportAnswer,
   ReportEnvelope,
@@ -22,6 +23,8 @@ export interface LeaderCalls {
   start(spec: GenerationSpec): Promise<{ tag: 'accepted' }>;
   poll(): Promise<LeaderStatus>;
   stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }>;
+  /** Null for an object that has never been started. */
+  history(fromMs: number, toMs: number, stepMs: number): Promise<HistoryPoints | null>;
   report(envelope: ReportEnvelope): Promise<ReportAnswer>;
   /** Deletes everything the object holds; its pipeline is gone. */
   destroy(): Promise<void>;

@@ -154,6 +154,8 @@ export type OperatorMetrics = OperatorCounters & {
   partitions?: PartitionMetrics[];
   /** Only of operators that gather rows in windows. */
   windows?: OpenWindows;
+  /** Only of sinks: rows received in this generation that no committed checkpoint covers yet. */
+  uncommittedRows?: number;
 };
 
 /** How fast the counters of one subtask grew between its last two heartbeats. */
@@ -189,6 +191,21 @@ export type LeaderStatus = {
   nextCheckpointMs?: number | null;
   errors: JobError[];
   stopNonce: string | null;
+};
+
+/** What a leader knows of the past, for charts. Points are steps of `stepMs` from `firstMs` on. */
+export type HistoryPoints = {
+  generation: number;
+  /** Why the generation exists, and when it began. */
+  reason: string;
+  startedMs: number;
+  firstMs: number;
+  stepMs: number;
+  points: number;
+  operators: string[];
+  /** By operator, column (`HISTORY_COLUMNS` of the leader), point; rates per second and values, NaN where nothing is known. */
+  values: Float32Array;
+  commits: { atMs: number; epoch: number }[];
 };
 
 /** Leader → host. `host` is the host incarnation it is meant for; null only in `deploy`. */

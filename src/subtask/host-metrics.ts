@@ -3,14 +3,26 @@ import type { ErrorCode } from '../base/errors.ts';
 import { ERROR_CODES } from '../base/errors.ts';
 import type { RowProblem } from '../operators/operator.ts';
 import type { HostReport, JobError, OperatorMetrics } from '../protocol/messages.ts';
-import type { Node } from './node.ts';
+import type { Node, NodeBody } from './node.ts';
 import { OperatorBody } from './operator-body.ts';
 import { SinkNode } from './sink-node.ts';
+import { SourceNode } from './source-node.ts';
 import type { Subtasks } from './subtasks.ts';
 
 /** Problems of one heartbeat; more are counted but not shown. */
 const PROBLEMS_MAX = 100;
 const RAW_CHARACTERS_MAX = 500;
+
+/** What only some kinds of operators have to tell. */
+function detailsOf(
+  body: NodeBody,
+): Pick<OperatorMetrics, 'partitions' | 'windows' | 'uncommittedRows'> {
+  if (body instanceof SourceNode) return { partitions: body.partitionMetrics() };
+  if (body instanceof SinkNode) return { uncommittedRows: body.uncommittedRows };
+  if (!(body instanceof OperatorBody)) return {};
+  const windows = body.operator.openWindows?.();
+  return windows === undefined ? {} : { windows };
+}
 
 export class HostMetrics {
   #problems: JobError[] = [];
@@ -79,6 +91,7 @@ export class HostMetrics {
                 : 0,
           stateRows: body instanceof OperatorBody ? body.operator.stateRows() : 0,
           backpressure: Math.max(0, ...inputs.map((input) => input.channel.fill)),
+          ...detailsOf(body),
         });
       }
     }

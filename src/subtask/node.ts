@@ -10,6 +10,7 @@
  */
 import type { OperatorCounters } from '../protocol/messages.ts';
 import { must } from '../base/assert.ts';
+import { batchBytes } from '../batch/batch-bytes.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
 import type { GraphOperator } from '../graph/graph.ts';
@@ -105,8 +106,18 @@ export class Node implements Output {
     if (batch.rows === 0) return;
     this.counters.rowsOut += batch.rows;
     this.counters.batchesOut++;
-    for (const { node, port } of this.downstream) node.receive(port, batch);
+    if (this.downstream.length > 0) this.#handOn(batch);
     for (const shuffle of this.shuffles) shuffle.emit(batch, this);
+  }
+
+  /** To the nodes of its own stage. Bytes are those of the columns: what would travel if they did. */
+  #handOn(batch: RecordBatch): void {
+    const bytes = batchBytes(batch);
+    this.counters.bytesOut += bytes;
+    for (const { node, port } of this.downstream) {
+      node.counters.bytesIn += bytes;
+      node.receive(port, batch);
+    }
   }
 
   /** Whether nobody who gets rows of this node refers to them once `emit` has returned. */

@@ -5,6 +5,7 @@
  * Without keys every row goes to subtask 0.
  */
 import { must } from '../base/assert.ts';
+import { batchBytes } from '../batch/batch-bytes.ts';
 import type { Column } from '../batch/column.ts';
 import { partitionBatch } from '../batch/partition.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
@@ -119,7 +120,10 @@ export class ShuffleEdge implements ShuffleOutput {
     const destination = must(this.destinations[index], 'destination subtask');
     const frame = { tag: 'batch' as const, batch };
     const sent = partial ? { ...frame, partial } : frame;
-    if (destination.tag === 'local') destination.channel.push(sent);
-    else must(this.#node, 'a sender').counters.bytesOut += destination.channel.push(sent);
+    const { counters } = must(this.#node, 'a sender');
+    if (destination.tag === 'local') {
+      destination.channel.push(sent);
+      counters.bytesOut += batchBytes(batch);
+    } else counters.bytesOut += destination.channel.push(sent);
   }
 }

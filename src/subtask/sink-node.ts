@@ -36,7 +36,10 @@ export class SinkNode implements NodeBody, SinkOutput {
   readonly #subtask: number;
   #items: OpenItem[] = [];
   #nextIndex = 0;
-  #snapshots: { barrier: BarrierId; items: OpenItem[] }[] = [];
+  #snapshots: { barrier: BarrierId; items: OpenItem[]; rows: number }[] = [];
+  /** Rows of this generation: received, and those of them that settled checkpoints cover. */
+  #rows = 0;
+  #settledRows = 0;
   /** Label of rows received now: the number the next checkpoint will have, unless epochs are skipped. */
   #epoch: number;
   #output: Output | null = null;
@@ -55,6 +58,7 @@ export class SinkNode implements NodeBody, SinkOutput {
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     this.#output = output;
+    this.#rows += batch.rows;
     this.sink.onBatch(batch, this.#epoch, this);
   }
 
@@ -85,7 +89,12 @@ export class SinkNode implements NodeBody, SinkOutput {
   snapshot(barrier: BarrierId): void {
     this.sink.onBarrier(Math.max(barrier.epoch, this.#epoch), this);
     this.#epoch = Math.max(this.#epoch, barrier.epoch + 1);
-    this.#snapshots.push({ barrier, items: [...this.#items] });
+    this.#snapshots.push({ barrier, items: [...this.#items], rows: this.#rows });
+  }
+
+  /** Rows that this generation has received and no committed checkpoint covers. */
+  get uncommittedRows(): number {
+    return this.#rows - this.#settledRows;
   }
 
   /** Whether everything the snapshot of `barrier` names has been staged. */
@@ -105,6 +114,7 @@ export class SinkNode implements NodeBody, SinkOutput {
   settle(barrier: BarrierId): void {
     const settled = this.#snapshots.find((snapshot) => sameBarrier(snapshot.barrier, barrier));
     if (settled === undefined) return;
+    this.#settledRows = settled.rows;
     const gone = new Set(settled.items);
     this.#items = this.#items.filter((item) => !gone.has(item));
     this.#snapshots = this.#snapshots.filter((snapshot) => snapshot.barrier.epoch > barrier.epoch);

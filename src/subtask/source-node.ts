@@ -16,6 +16,7 @@ import { RowErrors } from '../expr/row-errors.ts';
 import type { SourceSpec } from '../graph/graph.ts';
 import type { InputRange, JsonValue } from '../lineage/types.ts';
 import { problemsOf, rowJson } from '../operators/row-json.ts';
+import type { PartitionMetrics } from '../protocol/messages.ts';
 import { WatermarkGenerator, type WatermarkState } from '../operators/watermark-generator.ts';
 import type { LogPosition } from './checkpoint-task.ts';
 import type { Node, NodeBody } from './node.ts';
@@ -40,6 +41,8 @@ export class SourceNode implements NodeBody {
   #node: Node | null = null;
   #announced = false;
   #steppedMs: number | null = null;
+  /** What each partition has given in this generation. */
+  readonly #given = new Map<number, { rows: number; lastRowMs: number }>();
 
   constructor(operator: string, spec: SourceSpec, source: Source, port: SubtaskPort) {
     this.operator = operator;
@@ -167,6 +170,7 @@ export class SourceNode implements NodeBody {
     const node = this.#nodeOf();
     node.counters.rowsIn += step.read;
     this.#inputs.add(step.partition, step.read, step.input);
+    if (step.read > 0) this.#note(step.partition, step.read, nowMs);
     node.counters.batchesIn++;
     if (step.problems.length > 0) node.fail(step.problems);
     const computed = this.#compute(step.batch, node);
@@ -177,6 +181,32 @@ export class SourceNode implements NodeBody {
       node.emit(segment.batch);
     }
     this.#announce();
+  }
+
+  #note(partition: number, rows: number, nowMs: number): void {
+    const given = this.#given.get(partition);
+    if (given === undefined) this.#given.set(partition, { rows, lastRowMs: nowMs });
+    else {
+      given.rows += rows;
+      given.lastRowMs = nowMs;
+    }
+  }
+
+  /** What people see of each partition. */
+  partitionMetrics(): PartitionMetrics[] {
+    return [...this.#generatorOf().status()].map(([partition, status]) => {
+      const given = this.#given.get(partition);
+      return {
+        partition,
+        rows: given?.rows ?? 0,
+        lastRowMs: given?.lastRowMs ?? null,
+        lastEventTime: status.lastEventTime,
+        watermark: status.ended ? 'end' : status.watermark,
+        idle: status.idle,
+        ended: status.ended,
+        backlogRows: this.#source.backlog?.(partition) ?? null,
+      };
+    });
   }
 
   /** The output columns of a decoded batch, without the rows whose generated columns failed. */

@@ -9,6 +9,7 @@
  * the rows the snapshot covers.
  */
 import { assert, must } from '../base/assert.ts';
+import { batchBytes } from '../batch/batch-bytes.ts';
 import { decodeBatch } from '../batch/ipc.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { sliceBatch } from '../batch/take.ts';
@@ -199,6 +200,7 @@ export class StageRuntime {
     const { channel, node } = input;
     switch (frame.tag) {
       case 'batch':
+        node.counters.bytesIn += batchBytes(frame.batch);
         if (frame.partial === true) node.receivePartial(frame.batch);
         else node.receive(channel.port, frame.batch);
         return false;

@@ -7,7 +7,7 @@ import { recordObservation, type JobPatch } from '../../src/catalog/jobs.ts';
 import { getPipeline } from '../../src/catalog/pipelines.ts';
 import { LogStore, type SqlRow } from '../../src/connectors/http/log-store.ts';
 import type { ReadOutcome } from '../../src/lineage/read.ts';
-import type { LeaderStatus } from '../../src/protocol/messages.ts';
+import type { HistoryPoints, LeaderStatus } from '../../src/protocol/messages.ts';
 import { memoryCatalog } from '../harness/sqlite-dialect.ts';
 
 /** Whatever a test looks for in an answer. */
@@ -33,6 +33,11 @@ export class World {
   isLocal = true;
   nowMs = 1_700_000_000_000;
   status: LeaderStatus | null = null;
+  /** By generation. */
+  readonly histories = new Map<
+    number,
+    (span: { fromMs: number; toMs: number; stepMs: number }) => HistoryPoints
+  >();
   lineage: ReadOutcome = { tag: 'none' };
   tail: (target: TailTarget, after: number) => Promise<TailPage> = async () => ({
     first: 0,
@@ -53,6 +58,7 @@ export class World {
     },
     reconcileLater: () => {},
     leaderStatus: async () => this.status,
+    leaderHistory: async (_, generation, span) => this.histories.get(generation)?.(span) ?? null,
     tail: async (target, after) => {
       await new Promise((resolve) => setTimeout(resolve, 1));
       return await this.tail(target, after);

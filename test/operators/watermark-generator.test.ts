@@ -96,7 +96,12 @@ test('a silent partition steps aside after idle_time, and its rows are measured 
     66 * SECOND,
   );
   expect(generator.watermark).toBe(66 * SECOND);
-  expect(generator.status().get(1)).toEqual({ watermark: 40 * SECOND, idle: false, ended: false });
+  expect(generator.status().get(1)).toEqual({
+    watermark: 40 * SECOND,
+    lastEventTime: 40 * SECOND,
+    idle: false,
+    ended: false,
+  });
 });
 
 test('when every partition is idle the furthest counts', () => {

@@ -37,6 +37,8 @@ type Partition = {
   offset: number;
   /** Next row to ask for. */
   readOffset: number;
+  /** Where the log ended when it was read last; null before the first answer. */
+  logEnd: number | null;
   reading: boolean;
   /** What has been read and not given out, oldest first: at most two. */
   stretches: Stretch[];
@@ -71,6 +73,7 @@ export class HttpSource implements Source {
       number,
       offset: 0,
       readOffset: 0,
+      logEnd: null,
       reading: false,
       stretches: [],
     }));
@@ -187,6 +190,7 @@ export class HttpSource implements Source {
   }
 
   #take(part: Partition, result: ReadResult & { tag: 'log' }): void {
+    part.logEnd = result.endOffset;
     if (result.rows === 0) {
       if (result.endOffset < part.readOffset)
         this.#failed = this.#lostReport(part, `the log ends at row ${result.endOffset}`);
@@ -209,6 +213,12 @@ export class HttpSource implements Source {
         hint: 'Restart the pipeline without state to read the table from its beginning.',
       },
     ).report;
+  }
+
+  backlog(partition: number): number | null {
+    const part = this.#parts.find((each) => each.number === partition);
+    if (part === undefined || part.logEnd === null) return null;
+    return Math.max(0, part.logEnd - part.offset);
   }
 
   snapshot(): Record<string, JsonValue> {
