@@ -10,12 +10,19 @@ export type StreamHandlers = { [event: string]: (data: string) => void };
 
 const PAUSES_MS = [250, 500, 1000, 2000];
 
-export type Stream = { close(): void };
+export type Stream = {
+  close(): void;
+  /** Id of the last event; '' before the first. */
+  lastId(): string;
+};
 
-/** @param path  behind `/api/v1`; handlers by the name of the event */
-export function openStream(path: string, handlers: StreamHandlers): Stream {
+/**
+ * @param path  behind `/api/v1`; handlers by the name of the event
+ * @param after  id of an event of an earlier stream: what came up to it is not sent again
+ */
+export function openStream(path: string, handlers: StreamHandlers, after = ''): Stream {
   let source: EventSource | null = null;
-  let lastId = '';
+  let lastId = after;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
@@ -45,6 +52,7 @@ export function openStream(path: string, handlers: StreamHandlers): Stream {
 
   open();
   return {
+    lastId: () => lastId,
     close(): void {
       closed = true;
       clearTimeout(timer);

@@ -37,7 +37,7 @@ export function duration(micros: number): string {
   if (ms < 1) return `${Math.round(micros)} µs`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
-  if (seconds < 60) return `${seconds < 10 ? Number(seconds.toFixed(1)) : Math.round(seconds)} s`;
+  if (seconds < 60) return `${seconds < 10 ? Number(seconds.toFixed(1)) : Math.floor(seconds)} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return withRest(minutes, 'min', Math.round(seconds % 60), 's');
   const hours = Math.floor(minutes / 60);

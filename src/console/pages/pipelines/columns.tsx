@@ -1,0 +1,102 @@
+/** The columns of the list. */
+import type { PipelineSummary } from '../../../api/stream/summary-shapes.ts';
+import { count, duration, rate } from '../../lib/format.ts';
+import { Sparkline } from '../../parts/sparkline.tsx';
+import { StateBadge } from '../../parts/state-badge.tsx';
+import { Time } from '../../parts/time.tsx';
+import type { TableColumn } from '../../parts/virtual-table.tsx';
+import { PipelineActions } from './actions.tsx';
+
+function Flow({ sources, sinks }: PipelineSummary) {
+  return (
+    <span class="flow">
+      {sources.join(', ')} → {sinks.join(', ')}
+    </span>
+  );
+}
+
+function Rate({ live, name }: PipelineSummary) {
+  if (live === null) return <span class="faint">–</span>;
+  return (
+    <span class="rate">
+      <Sparkline values={live.rates} label={`Rows a second of ${name}, the last half minute`} />
+      {rate(live.rows_in_per_second)}
+    </span>
+  );
+}
+
+export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
+  {
+    key: 'name',
+    title: 'Name',
+    width: 'minmax(12rem, 2fr)',
+    sortable: true,
+    cell: ({ id, name, failure }) => (
+      <a
+        class="row-link"
+        href={`/pipelines/${id}`}
+        {...(failure === null ? {} : { title: `${failure.code}: ${failure.message}` })}
+      >
+        {name}
+      </a>
+    ),
+  },
+  {
+    key: 'state',
+    title: 'State',
+    width: '8.5rem',
+    sortable: true,
+    cell: ({ state }) => <StateBadge state={state} />,
+  },
+  {
+    key: 'rate',
+    title: 'Rows in',
+    width: '12rem',
+    sortable: true,
+    cell: (summary) => <Rate {...summary} />,
+  },
+  {
+    key: 'lag',
+    title: 'Lag',
+    width: '7rem',
+    numeric: true,
+    sortable: true,
+    cell: ({ live }) =>
+      live === null || live.lag_micros === null ? '–' : duration(Math.max(0, live.lag_micros)),
+  },
+  {
+    key: 'epoch',
+    title: 'Epoch',
+    width: '6rem',
+    numeric: true,
+    sortable: true,
+    cell: ({ epoch }) => count(epoch),
+  },
+  {
+    key: 'restarts',
+    title: 'Restarts',
+    width: '6rem',
+    numeric: true,
+    sortable: true,
+    cell: ({ restarts }) => count(restarts),
+  },
+  {
+    key: 'flow',
+    title: 'From → to',
+    width: 'minmax(9rem, 1fr)',
+    cell: (summary) => <Flow {...summary} />,
+  },
+  {
+    key: 'created',
+    title: 'Created',
+    width: '11rem',
+    sortable: true,
+    cell: ({ created_at: at }) => <Time at={at} />,
+  },
+  {
+    key: 'actions',
+    title: 'Actions',
+    width: '6.5rem',
+    cell: (pipeline) => <PipelineActions pipeline={pipeline} />,
+  },
+];
