@@ -42,7 +42,7 @@ export function pipelineView({ pipeline, job }: PipelineAndJob): PipelineView {
     state: job.state,
     ...actionOf(pipeline, job.state),
     graph: viewGraph(graph, pipeline.parallelism),
-    preview: false,
+    preview: pipeline.watchedMs !== null,
     state_url: null,
     tags: pipeline.tags,
     settings: settingsView(pipeline.settings),
@@ -53,7 +53,7 @@ export function pipelineView({ pipeline, job }: PipelineAndJob): PipelineView {
 
 /** What a user would do next, as Arroyo's console has it on its one button. */
 export function actionOf(
-  pipeline: Pipeline,
+  pipeline: Pick<Pipeline, 'desiredState'>,
   state: JobState,
 ): { action: StopView | null; action_text: string; action_in_progress: boolean } {
   switch (state) {

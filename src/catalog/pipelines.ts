@@ -23,8 +23,14 @@ export type NewPipeline = {
   settings: Record<string, number>;
   tags: Record<string, string>;
   udfs?: readonly { definition: string }[];
+  connectors?: Connectors;
+  /** It is only to be looked at: lists leave it out, and controllers delete it when nobody does. */
+  preview?: boolean;
   nowMs: number;
 };
+
+/** Names of the connectors that a pipeline reads and writes, each once. */
+export type Connectors = { sources: string[]; sinks: string[] };
 
 /** Stores a pipeline that is wanted to run, and its job; `exists` when the id is taken, which changes nothing. */
 export async function createPipeline(
@@ -70,6 +76,8 @@ export async function createPipeline(
       settings: JSON.stringify(pipeline.settings),
       tags: JSON.stringify(pipeline.tags),
       udfs: JSON.stringify(pipeline.udfs ?? []),
+      connectors: JSON.stringify(pipeline.connectors ?? { sources: [], sinks: [] }),
+      watched_ms: pipeline.preview === true ? pipeline.nowMs : null,
       desired_state: 'running',
       stop_mode: null,
       stop_nonce: null,
@@ -114,6 +122,7 @@ export async function listPipelines(
   let query = db
     .selectFrom('pipelines')
     .selectAll()
+    .where('watched_ms', 'is', null)
     .orderBy('created_ms', 'desc')
     .orderBy('id', 'desc')
     .limit(page.limit + 1);

@@ -37,6 +37,8 @@ export type PipelineTable = {
   settings: string;
   tags: string;
   udfs: Generated<string>;
+  connectors: Generated<string>;
+  watched_ms: Generated<number | null>;
   desired_state: DesiredState;
   stop_mode: StopMode | null;
   stop_nonce: string | null;
@@ -89,7 +91,11 @@ export type FunctionTable = {
   updated_ms: number;
 };
 
+/** The newest change of each pipeline, written by triggers. */
+export type ChangeTable = { sequence: Generated<number>; pipeline_id: string };
+
 export type Database = {
+  changes: ChangeTable;
   pipelines: PipelineTable;
   jobs: JobTable;
   job_errors: JobErrorTable;
@@ -109,6 +115,8 @@ export type Pipeline = {
   tags: Record<string, string>;
   /** Functions that were sent with it. */
   udfs: { definition: string }[];
+  /** Of a preview: when somebody last looked; null: no preview. */
+  watchedMs: number | null;
   desiredState: DesiredState;
   stopMode: StopMode | null;
   stopNonce: string | null;
@@ -157,6 +165,7 @@ export function pipelineOf(row: Selectable<PipelineTable>): Pipeline {
     settings: JSON.parse(row.settings) as Record<string, number>,
     tags: JSON.parse(row.tags) as Record<string, string>,
     udfs: JSON.parse(row.udfs) as { definition: string }[],
+    watchedMs: row.watched_ms,
     desiredState: row.desired_state,
     stopMode: row.stop_mode,
     stopNonce: row.stop_nonce,

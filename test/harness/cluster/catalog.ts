@@ -32,6 +32,7 @@ export class MemoryCatalog {
       planHash: 'plan',
       tags: {},
       udfs: [],
+      watchedMs: null,
       desiredState: 'running',
       stopMode: null,
       stopNonce: null,
