@@ -12,9 +12,8 @@ import {
   type LogStatus,
   LogStore,
   type RejectedRecord,
-  type SqlRow,
-  type SqlValue,
 } from '../src/connectors/http/log-store.ts';
+import { sqlStorage } from '../src/platform/sql-storage.ts';
 import { type Env, isLocal, type LogCalls } from '../src/platform/env.ts';
 
 type Waiting = {
@@ -30,11 +29,7 @@ export class LogPartition extends DurableObject<Env> implements LogCalls {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#store = new LogStore({
-      exec: (query: string, ...bindings: SqlValue[]) =>
-        ctx.storage.sql.exec(query, ...bindings).toArray() as SqlRow[],
-      transaction: (work) => ctx.storage.transactionSync(work),
-    });
+    this.#store = new LogStore(sqlStorage(ctx.storage));
   }
 
   async append(request: AppendRequest): Promise<AppendOutcome> {

@@ -18,6 +18,7 @@ import type {
   LineageResult,
 } from '../src/leader/interface.ts';
 import { historyOperators, LeaderHistory, type SavedHistory } from '../src/leader/history.ts';
+import { nextEpoch } from '../src/leader/epochs.ts';
 import { stepLeader } from '../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../src/leader/state.ts';
 import { leaderStatus } from '../src/leader/status.ts';
@@ -39,11 +40,14 @@ import {
   isLocal,
   type LeaderCalls,
 } from '../src/platform/env.ts';
+import { ProblemStore } from '../src/platform/problem-store.ts';
+import { sqlStorage } from '../src/platform/sql-storage.ts';
 import { driveLineage } from '../src/platform/r2-store.ts';
 import type {
   GenerationSpec,
   HistoryPoints,
   LeaderStatus,
+  ProblemPage,
   ReportAnswer,
   ReportEnvelope,
   StopMode,
@@ -84,6 +88,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   /** 0: not deleted. */
   readonly #deletedGeneration: number;
   #nudged: Promise<boolean> = Promise.resolve(false);
+  readonly #problems = new ProblemStore(sqlStorage(this.ctx.storage));
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -119,6 +124,15 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   async stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }> {
     this.#feed({ tag: 'stop', mode, nonce });
     return { tag: 'accepted' };
+  }
+
+  async flush(): Promise<number | null> {
+    this.#feed({ tag: 'flush' });
+    return nextEpoch(this.#state);
+  }
+
+  async problems(after: number, limit: number): Promise<ProblemPage> {
+    return this.#problems.read(after, limit);
   }
 
   async report(envelope: ReportEnvelope): Promise<ReportAnswer> {
@@ -187,6 +201,9 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
         return;
       case 'nudge':
         this.#nudged = this.#nudge();
+        return;
+      case 'keep-problems':
+        this.#problems.add(effect.problems);
         return;
       case 'ended':
         this.#ended = true;

@@ -13,6 +13,9 @@ import { addOutputRoute } from './jobs/output-route.ts';
 import { addPipelineRoutes } from './pipelines/pipeline-routes.ts';
 import { answerError, notFound, refuseInvalid } from './http/problem.ts';
 import { addRowsRoutes } from './rows/rows-routes.ts';
+import { addDetailRoutes } from './stream/detail-routes.ts';
+import { addListRoutes } from './stream/list-routes.ts';
+import { addPreviewRoutes } from './stream/preview-routes.ts';
 import { addUdfRoutes } from './functions/udf-routes.ts';
 import type { ApiEnv } from './services.ts';
 
@@ -61,6 +64,10 @@ export function createApi(): Api {
   api.use('/api/v1/*', cors({ origin: '*', exposeHeaders: ['retry-after'] }));
   api.use('/api/v1/*', endJsonWithNewline);
   addMetaRoutes(api);
+  // Ahead of the routes with {id}: paths are tried in this order.
+  addListRoutes(api);
+  addPreviewRoutes(api);
+  addDetailRoutes(api);
   addPipelineRoutes(api, ingest);
   addJobRoutes(api);
   addOutputRoute(api);

@@ -7,7 +7,7 @@ import type { UserFunction } from '../expr/user-function.ts';
 import type { getPipeline } from '../catalog/pipelines.ts';
 import type { AppendOutcome, AppendRequest, RejectedRecord } from '../connectors/http/log-store.ts';
 import type { ReadOutcome } from '../lineage/read.ts';
-import type { HistoryPoints, LeaderStatus } from '../protocol/messages.ts';
+import type { HistoryPoints, LeaderStatus, ProblemPage } from '../protocol/messages.ts';
 
 /** What the catalogue's functions take. */
 export type CatalogDatabase = Parameters<typeof getPipeline>[0];
@@ -46,6 +46,19 @@ export type ApiServices = {
     generation: number,
     span: { fromMs: number; toMs: number; stepMs: number },
   ): Promise<HistoryPoints | null>;
+  /** The epoch of the checkpoint that begins now or is under way; null when nothing runs. Throws when no leader answers. */
+  flush(pipelineId: string, generation: number): Promise<number | null>;
+  /** Rows that went wrong in one generation. Throws when its leader does not answer. */
+  problems(
+    pipelineId: string,
+    generation: number,
+    after: number,
+    limit: number,
+  ): Promise<ProblemPage>;
+  /** An object of the bucket, whole; null when there is none. */
+  readObject(key: string): Promise<Uint8Array | null>;
+  /** Which server this is. */
+  codeVersion: string;
   /** Rows numbered `after` and up; waits up to `waitMs` for the first. Throws when the host does not answer. */
   tail(target: TailTarget, after: number, waitMs: number): Promise<TailPage>;
   log(pipelineId: string, table: string, partition: number): LogAccess;

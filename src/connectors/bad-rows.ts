@@ -3,7 +3,9 @@
  * reported and counted, with its text for the error table or without.
  */
 import { EngineError, type ErrorReport } from '../base/errors.ts';
+import { sha256 } from '../base/sha256.ts';
 import type { FormatSpec } from '../formats/format.ts';
+import { REDACTED } from '../formats/redacted.ts';
 import type { DecodeError } from '../formats/json-decoder.ts';
 import type { RowProblem } from '../operators/operator.ts';
 
@@ -21,23 +23,32 @@ export type BadRows =
 export function judgeBadRows(
   errors: readonly DecodeError[],
   bytes: Uint8Array,
-  badData: FormatSpec['badData'],
+  { badData, redactErrors }: FormatSpec,
   place: (error: DecodeError) => string,
 ): BadRows {
   const [first] = errors;
   if (first !== undefined && badData === 'fail') {
     return {
       tag: 'failed',
-      report: failReport(first.code, `${place(first)}: ${first.message}`, rawOf(bytes, first)),
+      report:
+        redactErrors === true
+          ? failReport(first.code, `${place(first)}: ${REDACTED}`, null)
+          : failReport(first.code, `${place(first)}: ${first.message}`, rawOf(bytes, first)),
     };
   }
-  const problems = errors.map((error): RowProblem => ({
-    row: error.rowIndex,
-    code: error.code,
-    column: error.column ?? '',
-    message: `${place(error)}: ${error.message}`,
-    raw: badData === 'dead_letter' ? rawOf(bytes, error) : null,
-  }));
+  const problems = errors.map((error): RowProblem => {
+    const problem = {
+      row: error.rowIndex,
+      code: error.code,
+      column: error.column ?? '',
+      message: `${place(error)}: ${redactErrors === true ? REDACTED : error.message}`,
+      raw: null,
+    };
+    if (badData !== 'dead_letter') return problem;
+    if (redactErrors === true)
+      return { ...problem, rawSha256: sha256(bytes.subarray(error.start, error.end)) };
+    return { ...problem, raw: rawOf(bytes, error) };
+  });
   return { tag: 'problems', problems };
 }
 

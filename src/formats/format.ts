@@ -27,6 +27,8 @@ export type FormatSpec = {
   unstructured: boolean;
   /** What the reader of a table does with rejected rows; decoding itself only reports them. */
   badData: 'fail' | 'drop' | 'dead_letter';
+  /** Reading: what is told of a bad row must not show what it holds. */
+  redactErrors?: true;
   /** Reading: rows come as changes in Debezium's shape, of the rows with these keys. */
   changes?: { keys: readonly string[] };
 };

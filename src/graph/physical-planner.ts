@@ -230,7 +230,7 @@ function sinkSpec(sink: SinkPlan): OperatorSpec {
 }
 
 /** 16 hex digits over what operators do and how rows reach them; wording for people is left out. */
-function hashPlan(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): string {
+export function hashPlan(operators: readonly GraphOperator[], edges: readonly GraphEdge[]): string {
   const text = canonicalJson({
     operators: operators.map((operator) => ({ ...operator, description: '' })),
     edges,

@@ -35,6 +35,21 @@ export function checkpointDueMs(state: LeaderState): number {
   return state.settledMs + must(state.spec, 'spec').checkpointIntervalMs;
 }
 
+/** Somebody does not want to wait until the next checkpoint is due. One that is under way is what they get. */
+export function askCheckpoint(step: Step): void {
+  const { state } = step;
+  const { tag } = state.activity;
+  if (state.phase === 'running' && (tag === 'none' || tag === 'settling')) state.flushWanted = true;
+}
+
+/** The epoch that is under way, or comes next; null: sources do not read, or nothing will follow. */
+export function nextEpoch(state: LeaderState): number | null {
+  const { activity, checkpoint, tip } = state;
+  if (state.phase !== 'running' || activity.tag === 'stopping-hosts' || tip === null) return null;
+  if (activity.tag === 'collecting') return activity.collection.epoch;
+  return checkpoint?.epoch ?? tip.epoch + 1;
+}
+
 const allDrained = (state: LeaderState): boolean => state.hosts.every((host) => host.drained);
 
 /** Decides what a running leader with nothing under way does: end its input, stop, checkpoint or wait. */
@@ -44,7 +59,8 @@ export function beginNext(step: Step): void {
   if (allDrained(state)) return startAttempt(step, 1, 'scheduled', step.nowMs);
   if (state.stop?.mode === 'graceful') return stopHosts(step, 'graceful');
   if (state.stop !== null) return startAttempt(step, 1, 'stopping', step.nowMs);
-  if (step.nowMs >= checkpointDueMs(state)) startAttempt(step, 1, 'scheduled', step.nowMs);
+  if (state.flushWanted || step.nowMs >= checkpointDueMs(state))
+    startAttempt(step, 1, 'scheduled', step.nowMs);
 }
 
 function startAttempt(
@@ -56,6 +72,7 @@ function startAttempt(
   const { state } = step;
   const kind = allDrained(state) ? 'final' : wanted;
   const epoch = must(state.tip, 'tip').epoch + 1;
+  state.flushWanted = false;
   const collection = openCollection(epoch, attempt, kind, startedMs, state.hosts.length);
   state.activity = {
     tag: 'collecting',

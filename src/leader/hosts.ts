@@ -17,7 +17,7 @@ import { acceptCommitted } from './commits.ts';
 import { acceptSettled, publish } from './epochs.ts';
 import { withSample } from './rates.ts';
 import type { HostState, LeaderState } from './state.ts';
-import { end, fail, failWith, noteErrors, updateHost } from './step.ts';
+import { end, fail, failWith, noteErrors, noteProblems, updateHost } from './step.ts';
 import type { Step } from './step.ts';
 
 const STALE: ReportAnswer = { tag: 'stale' };
@@ -76,7 +76,7 @@ function takeReport(step: Step, envelope: ReportEnvelope, host: HostState): void
         metricsMs: step.nowMs,
         samples: withSample(host.samples, { atMs: step.nowMs, metrics: report.metrics }),
       });
-      return noteErrors(step, report.problems);
+      return noteProblems(step, report.problems);
   }
 }
 

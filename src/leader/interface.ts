@@ -17,6 +17,7 @@ import type {
   CommandAnswer,
   CommandEnvelope,
   GenerationSpec,
+  JobError,
   ReportAnswer,
   ReportEnvelope,
   StopMode,
@@ -38,6 +39,8 @@ export type LeaderEvent = { nowMs: number } &
     /** Sent by a controller, any number of times; only the first counts. */
     | { tag: 'start'; spec: GenerationSpec }
     | { tag: 'stop'; mode: StopMode; nonce: string }
+    /** Begin a checkpoint without waiting until it is due; nothing when one is under way, or sources do not read. */
+    | { tag: 'flush' }
     /** An alarm or timer, at or after the last `wake-at`, or at any other time. */
     | { tag: 'tick' }
     | { tag: 'report'; envelope: ReportEnvelope }
@@ -77,6 +80,8 @@ export type LeaderEffect =
   | { tag: 'wake-at'; atMs: number }
   /** Tell the controller that there is something to see. */
   | { tag: 'nudge' }
+  /** Keep these rows for people, the newest `errorRowsKept` of the generation. */
+  | { tag: 'keep-problems'; problems: readonly JobError[] }
   /** The outcome is durable: drop the watches, and the alarm once the controller has heard. */
   | { tag: 'ended' }
   /** The answer to the `report` of this step; always the last effect. */

@@ -14,6 +14,7 @@ import { assert, must, unreachable } from '../base/assert.ts';
 import type { StopMode } from '../protocol/messages.ts';
 import { giveUpCommit, startCommit } from './commits.ts';
 import {
+  askCheckpoint,
   beginNext,
   checkpointDueMs,
   giveUpAttempt,
@@ -72,6 +73,8 @@ function take(step: Step, event: LeaderEvent): void {
       return start(step, event);
     case 'stop':
       return stop(step, event.mode, event.nonce);
+    case 'flush':
+      return askCheckpoint(step);
     case 'tick':
       return tick(step);
     case 'report':

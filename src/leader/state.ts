@@ -113,6 +113,8 @@ export type LeaderState = {
   runningSinceMs: number | null;
   /** When the previous checkpoint, or the start, was finished. */
   settledMs: number;
+  /** A checkpoint was asked for: it is due as soon as nothing else is under way. */
+  flushWanted: boolean;
   wakeAtMs: number | null;
   /** The checkpoint that is being published or committed. */
   checkpoint: CheckpointSummary | null;
@@ -167,6 +169,7 @@ export function newLeader(): LeaderState {
     startedMs: 0,
     runningSinceMs: null,
     settledMs: 0,
+    flushWanted: false,
     wakeAtMs: null,
     checkpoint: null,
     recent: [],

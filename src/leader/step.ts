@@ -7,7 +7,6 @@
 import { must } from '../base/assert.ts';
 import { ERROR_CODES } from '../base/errors.ts';
 import type { ErrorCode, ErrorReport } from '../base/errors.ts';
-import { LIMITS } from '../base/limits.ts';
 import type {
   GenerationSpec,
   HostCommand,
@@ -104,8 +103,20 @@ export function failWith(step: Step, code: ErrorCode, message: string, hint?: st
   fail(step, { code, ...ERROR_CODES[code], message, ...(hint === undefined ? {} : { hint }) });
 }
 
-/** Remembers what went wrong, the newest `errorRowsKept` of them. */
+/** What a status tells of errors: it is asked for every second, so they are few and without their rows. */
+const ERRORS_TOLD = 100;
+
+/** Remembers what went wrong, the newest of it. */
 export function noteErrors(step: Step, errors: readonly JobError[]): void {
-  if (errors.length > 0)
-    step.state.errors = [...step.state.errors, ...errors].slice(-LIMITS.errorRowsKept);
+  if (errors.length > 0) step.state.errors = [...step.state.errors, ...errors].slice(-ERRORS_TOLD);
+}
+
+/** The same of rows, which are kept aside. */
+export function noteProblems(step: Step, problems: readonly JobError[]): void {
+  if (problems.length === 0) return;
+  noteErrors(
+    step,
+    problems.map(({ row: _row, ...error }) => error),
+  );
+  step.effects.push({ tag: 'keep-problems', problems });
 }

@@ -21,6 +21,10 @@ export type Watermark = number;
 export type RowProblem = RowError & {
   /** The row as JSON text, when the operator can tell. */
   raw: string | null;
+  /** Of a row that must not be shown: the SHA-256 of its bytes, in the place of its text. */
+  rawSha256?: string;
+  /** Of the source, where it is known. */
+  partition?: number;
 };
 
 export interface Output {

@@ -17,6 +17,7 @@ export function bindFormat(common: ReadonlyMap<string, CanonicalValue>): FormatS
     decimalEncoding: text('json.decimal_encoding') === 'string' ? 'string' : 'number',
     unstructured: common.get('json.unstructured') === true,
     badData: (text('bad_data') ?? 'dead_letter') as FormatSpec['badData'],
+    ...(text('errors.raw') === 'redact' ? { redactErrors: true } : {}),
   };
 }
 

@@ -52,6 +52,15 @@ export const COMMON_OPTIONS: readonly OptionDeclaration[] = [
     doc: 'What becomes of a row that can not be decoded: kept in the error table, counted only, or the pipeline fails.',
   },
   {
+    name: 'errors.raw',
+    type: 'choice',
+    choices: ['keep', 'redact'],
+    required: false,
+    fallback: 'keep',
+    for: 'source',
+    doc: 'Whether the error table shows the text of a row that went wrong, here or in any operator that its rows reach, or only its SHA-256.',
+  },
+  {
     name: 'timestamp_format',
     type: 'choice',
     choices: ['rfc3339', 'unix_seconds', 'unix_millis', 'unix_micros', 'unix_nanos'],

@@ -6,7 +6,7 @@ import { stagedPrefix } from '../connectors/two-phase-sink.ts';
 import { LineagePaths } from '../lineage/paths.ts';
 import { readLineage } from '../lineage/read.ts';
 import { catalogDatabase } from './catalog-database.ts';
-import { reconcileNow } from './controller-ports.ts';
+import { codeVersionOf, reconcileNow } from './controller-ports.ts';
 import { answeredWithin } from './deadline.ts';
 import { WORKERS_OF_REQUEST, functionCaller } from './functions/functions.ts';
 import { type Env, hosts, isLocal, leaders, logs } from './env.ts';
@@ -52,6 +52,18 @@ export function apiServices(env: Env, later: Later): ApiServices {
         return null;
       }
     },
+    flush: (pipelineId, generation) =>
+      answeredWithin(STATUS_MS, leaders(env).getByName(leaderName(pipelineId, generation)).flush()),
+    problems: (pipelineId, generation, after, limit) =>
+      answeredWithin(
+        STATUS_MS,
+        leaders(env).getByName(leaderName(pipelineId, generation)).problems(after, limit),
+      ),
+    readObject: async (key) => {
+      const object = await withRetry(() => env.BUCKET.get(key));
+      return object === null ? null : new Uint8Array(await object.arrayBuffer());
+    },
+    codeVersion: codeVersionOf(env),
     tail: async ({ pipelineId, generation, host, operator }, after, waitMs) =>
       await answeredWithin(
         waitMs + TAIL_SLACK_MS,

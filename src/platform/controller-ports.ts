@@ -13,7 +13,7 @@ import { driveLineage } from './r2-store.ts';
  * Which code this is, ordered by time of deployment. Generations of older code are restarted in order, with a checkpoint.
  * Source: the version metadata binding; the local runtime gives the time of its build instead.
  */
-const codeVersionOf = ({ VERSION, THALWEG_CODE_VERSION }: Env): string =>
+export const codeVersionOf = ({ VERSION, THALWEG_CODE_VERSION }: Env): string =>
   THALWEG_CODE_VERSION ?? (VERSION === undefined ? '' : `${VERSION.timestamp} ${VERSION.id}`);
 
 const LEADER_ANSWER_MS = 10_000;

@@ -14,6 +14,7 @@ import type {
   GenerationSpec,
   HistoryPoints,
   LeaderStatus,
+  ProblemPage,
   ReportAnswer,
   ReportEnvelope,
   StopMode,
@@ -25,6 +26,10 @@ export interface LeaderCalls {
   stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }>;
   /** Null for an object that has never been started. */
   history(fromMs: number, toMs: number, stepMs: number): Promise<HistoryPoints | null>;
+  /** Begins a checkpoint now; the epoch of that, or of the one under way. Null: nothing runs. */
+  flush(): Promise<number | null>;
+  /** The newest `limit` rows that went wrong with numbers above `after`. */
+  problems(after: number, limit: number): Promise<ProblemPage>;
   report(envelope: ReportEnvelope): Promise<ReportAnswer>;
   /** Deletes everything the object holds; its pipeline is gone. */
   destroy(): Promise<void>;

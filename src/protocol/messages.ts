@@ -106,7 +106,23 @@ export type JobError = {
   detail: string;
   code: string;
   domain: 'user' | 'external' | 'internal';
+  /** Of a row that went wrong; leaders keep it aside, their status leaves it out. */
+  row?: ProblemRow;
 };
+
+/** The row itself, for people. */
+export type ProblemRow = {
+  column: string | null;
+  reason: string;
+  /** Its beginning. */
+  raw: string | null;
+  /** Of one that must not be shown. */
+  rawSha256: string | null;
+  partition: number | null;
+};
+
+/** Rows that went wrong in one generation, by their numbers, oldest first; `last`: the number of the newest there is. */
+export type ProblemPage = { rows: (JobError & { number: number })[]; last: number };
 
 /** Counters of one operator's subtask since the pipeline began (they are part of the checkpoint). */
 export type OperatorCounters = {

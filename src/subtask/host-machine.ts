@@ -17,6 +17,7 @@
  */
 import { must } from '../base/assert.ts';
 import { EngineError, type ErrorReport, reportOf } from '../base/errors.ts';
+import { redactedOperators } from '../graph/redaction.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type {
   CommandAnswer,
@@ -258,12 +259,20 @@ export class HostMachine {
     this.#pending.clear();
     this.#peers.clear();
     this.#drainReported = false;
+    const redacted = redactedOperators(spec.graph);
     this.#subtasks = buildSubtasks(spec, index, this.#incarnation, (checkpoint?.epoch ?? 0) + 2, {
       read: (operator, partition, request) =>
         this.#effects.push({ tag: 'read', operator, partition, request }),
       fail: (operator, report) => this.#fail(report, operator),
       problems: (node, kind, problems) =>
-        this.#metrics.note(node, kind, problems, this.#index, this.#nowMs),
+        this.#metrics.note(
+          node,
+          kind,
+          problems,
+          this.#index,
+          this.#nowMs,
+          redacted.has(node.operator.id),
+        ),
       stage: (sink, index, request) => {
         const requestId = this.#request({ tag: 'stage', sink, index });
         this.#effects.push({

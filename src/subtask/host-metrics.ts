@@ -1,17 +1,15 @@
 /** What a host tells its leader about itself: counters, watermarks, and the latest problems. */
-import type { ErrorCode } from '../base/errors.ts';
-import { ERROR_CODES } from '../base/errors.ts';
 import type { RowProblem } from '../operators/operator.ts';
 import type { HostReport, JobError, OperatorMetrics } from '../protocol/messages.ts';
 import type { Node, NodeBody } from './node.ts';
 import { OperatorBody } from './operator-body.ts';
+import { problemRecord } from './problem-record.ts';
 import { SinkNode } from './sink-node.ts';
 import { SourceNode } from './source-node.ts';
 import type { Subtasks } from './subtasks.ts';
 
 /** Problems of one heartbeat; more are counted but not shown. */
 const PROBLEMS_MAX = 100;
-const RAW_CHARACTERS_MAX = 500;
 
 /** What only some kinds of operators have to tell. */
 function detailsOf(
@@ -34,21 +32,11 @@ export class HostMetrics {
     problems: readonly RowProblem[],
     subtask: number,
     nowMs: number,
+    redact: boolean,
   ): void {
     for (const problem of problems) {
       if (this.#problems.length >= PROBLEMS_MAX) return;
-      const code: ErrorCode = kind === 'late' ? 'LATE_ROW' : problem.code;
-      this.#problems.push({
-        atMs: nowMs,
-        operator: node.operator.id,
-        subtask,
-        code,
-        message: problem.message.includes(problem.column)
-          ? problem.message
-          : `${problem.column}: ${problem.message}`,
-        detail: problem.raw === null ? '' : problem.raw.slice(0, RAW_CHARACTERS_MAX),
-        domain: ERROR_CODES[code].domain,
-      });
+      this.#problems.push(problemRecord(node.operator.id, subtask, kind, problem, nowMs, redact));
     }
   }
 

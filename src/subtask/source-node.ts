@@ -172,7 +172,8 @@ export class SourceNode implements NodeBody {
     this.#inputs.add(step.partition, step.read, step.input);
     if (step.read > 0) this.#note(step.partition, step.read, nowMs);
     node.counters.batchesIn++;
-    if (step.problems.length > 0) node.fail(step.problems);
+    if (step.problems.length > 0)
+      node.fail(step.problems.map((problem) => ({ ...problem, partition: step.partition })));
     const computed = this.#compute(step.batch, node);
     const { segments, problems } = this.#generatorOf().onBatch(step.partition, computed, nowMs);
     if (problems.length > 0) node.fail(problems);

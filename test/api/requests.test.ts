@@ -188,6 +188,7 @@ describe('a crash', () => {
       watch: true,
       'wake-at': true,
       nudge: true,
+      'keep-problems': true,
       ended: true,
     } satisfies Record<
       | 'now'

@@ -7,7 +7,7 @@ import { recordObservation, type JobPatch } from '../../src/catalog/jobs.ts';
 import { getPipeline } from '../../src/catalog/pipelines.ts';
 import { LogStore, type SqlRow } from '../../src/connectors/http/log-store.ts';
 import type { ReadOutcome } from '../../src/lineage/read.ts';
-import type { HistoryPoints, LeaderStatus } from '../../src/protocol/messages.ts';
+import type { HistoryPoints, LeaderStatus, ProblemPage } from '../../src/protocol/messages.ts';
 import { memoryCatalog } from '../harness/sqlite-dialect.ts';
 
 /** Whatever a test looks for in an answer. */
@@ -38,6 +38,9 @@ export class World {
     number,
     (span: { fromMs: number; toMs: number; stepMs: number }) => HistoryPoints
   >();
+  /** Rows that went wrong, by generation. */
+  readonly problems = new Map<number, ProblemPage['rows']>();
+  flushed: number | null = null;
   lineage: ReadOutcome = { tag: 'none' };
   tail: (target: TailTarget, after: number) => Promise<TailPage> = async () => ({
     first: 0,
@@ -59,6 +62,16 @@ export class World {
     reconcileLater: () => {},
     leaderStatus: async () => this.status,
     leaderHistory: async (_, generation, span) => this.histories.get(generation)?.(span) ?? null,
+    flush: async () => this.flushed,
+    problems: async (_, generation, after, limit) => {
+      const all = this.problems.get(generation) ?? [];
+      return {
+        rows: all.filter(({ number }) => number > after).slice(-limit),
+        last: all.at(-1)?.number ?? 0,
+      };
+    },
+    readObject: async (key) => this.objects.get(key) ?? null,
+    codeVersion: 'test',
     tail: async (target, after) => {
       await new Promise((resolve) => setTimeout(resolve, 1));
       return await this.tail(target, after);

@@ -1,4 +1,4 @@
-/** The lineage of a pipeline's job as it lies in the bucket. */
+/** The lineage of a pipeline's job, or the error that says why it can not be read. */
 import { EngineError } from '../../base/errors.ts';
 import type { PipelineAndJob } from '../../catalog/schema.ts';
 import type { LineageView } from '../../lineage/read.ts';

@@ -19,6 +19,7 @@ export const LEADER_POINTS: readonly string[] = [
   'watch',
   'wake-at',
   'nudge',
+  'keep-problems',
   'ended',
 ];
 

@@ -215,7 +215,7 @@ function checkpointStatus(
   };
 }
 
-function checkpointView(summary: CheckpointSummary): StatusCheckpoint {
+export function checkpointView(summary: CheckpointSummary): StatusCheckpoint {
   return {
     epoch: summary.epoch,
     kind: summary.kind,

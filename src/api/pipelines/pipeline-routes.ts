@@ -4,7 +4,6 @@ import { EngineError } from '../../base/errors.ts';
 import { makeId } from '../../base/ids.ts';
 import { LIMITS } from '../../base/limits.ts';
 import {
-  createPipeline,
   deletePipeline,
   getPipeline,
   listPipelines,
@@ -30,7 +29,8 @@ import {
   ValidationSchema,
 } from './pipeline-shapes.ts';
 import { planQuery } from './planning.ts';
-import { problems, refusal } from '../http/problem.ts';
+import { plannedGraph, reconciled, storePipeline } from './store-pipeline.ts';
+import { problems } from '../http/problem.ts';
 import type { ApiServices } from '../services.ts';
 import { graphOf, pipelineView, settingsOf } from '../views.ts';
 
@@ -220,28 +220,19 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     checkpoint_interval_micros: interval,
     default_sink: defaultSink,
   } = post;
-  const { graph, errors } = await planQuery(services, query, post.udfs, { defaultSink });
-  const [first] = errors;
-  if (first !== undefined) throw refusal(first, errors);
-  if (graph === null)
-    throw new EngineError('INTERNAL', 'the query has neither a plan nor an error');
+  const graph = await plannedGraph(services, query, post.udfs, { defaultSink });
   const settings = settingsOf({
     ...(post.batch_rows === undefined ? {} : { batch_rows: post.batch_rows }),
     ...post.settings,
   });
-  const created = await createPipeline(services.database, {
+  const created = await storePipeline(services, graph, post.udfs, {
     id,
-    jobId: makeId('job', services.randomBytes(10)),
     name,
     query,
     parallelism,
     checkpointIntervalMs: Math.max(LIMITS.checkpointIntervalMinMs, Math.round(interval / 1000)),
-    graph: JSON.stringify(graph),
-    planHash: graph.planHash,
     settings,
     tags: post.tags,
-    udfs: (post.udfs ?? []).map(({ definition }) => ({ definition })),
-    nowMs: services.nowMs(),
   });
   if (created === 'exists') throw alreadyThere(id);
   return warned(await reconciled(services, id), ignoredWords(post));
@@ -266,16 +257,6 @@ const alreadyThere = (id: string): EngineError =>
   new EngineError('INVALID_REQUEST', `there is a pipeline ${id} already`, {
     hint: 'Change it with PATCH, or stop and DELETE it; an id is never used again, so a new pipeline needs another.',
   });
-
-/** The pipeline after the controller has looked at it; what it could not do now it does within a minute. */
-async function reconciled(services: ApiServices, id: string) {
-  try {
-    await services.reconcile(id);
-  } catch {
-    services.reconcileLater(id);
-  }
-  return pipelineView(await loadPipeline(services, id));
-}
 
 /** Answers how many stored rows no committed checkpoint had read. */
 async function destroy(services: ApiServices, { pipeline, job }: PipelineAndJob): Promise<number> {

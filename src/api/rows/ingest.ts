@@ -7,15 +7,18 @@
  */
 import type { z } from '@hono/zod-openapi';
 import { EngineError } from '../../base/errors.ts';
+import { sha256 as hexSha256 } from '../../base/sha256.ts';
 import { hashBytes } from '../../base/hash.ts';
 import { LIMITS } from '../../base/limits.ts';
 import { getPipeline } from '../../catalog/pipelines.ts';
 import { TERMINAL_STATES, type JobState } from '../../catalog/schema.ts';
-import type { AppendAnswer } from '../../connectors/http/log-store.ts';
+import type { AppendAnswer, RejectedRow } from '../../connectors/http/log-store.ts';
+import { REDACTED } from '../../formats/redacted.ts';
+import type { FormatSpec } from '../../formats/format.ts';
 import { makeRowDecoder, type RowDecoder } from '../../formats/row-decoder.ts';
 import type { PhysicalGraph, SourceSpec } from '../../graph/graph.ts';
 import { httpTable, noPipeline, partitionsOf } from '../load.ts';
-import { ndjsonOf, type TakenRows, takeRows } from './rows-body.ts';
+import { ndjsonOf, type RefusedRow, type TakenRows, takeRows } from './rows-body.ts';
 import type { RowsAnswerSchema } from './rows-shapes.ts';
 import type { ApiServices } from '../services.ts';
 import { graphOf } from '../views.ts';
@@ -56,20 +59,15 @@ export class Ingest {
   ): Promise<RowsAnswer> {
     const known = await this.#pipeline(services, pipelineId);
     const spec = httpTable(known.graph, table);
-    const taken = takeRows(decoderOf(known, spec), ndjsonOf(body));
+    const ndjson = ndjsonOf(body);
+    const taken = takeRows(decoderOf(known, spec), ndjson);
     const partition = partitionFor(services, key, partitionsOf(spec));
     const outcome = await services.log(pipelineId, spec.table, partition).append({
       idempotencyKey: key,
       bodyHash: key === null ? '' : await sha256(body),
       ndjson: taken.ndjson,
       rows: taken.accepted,
-      rejected: taken.rejected.map(({ index, code, column, message, raw }) => ({
-        index,
-        code,
-        column: column ?? '',
-        message,
-        raw,
-      })),
+      rejected: taken.rejected.map((row) => keptRow(row, ndjson, spec.format)),
     });
     if (outcome.tag === 'refused')
       throw new EngineError(outcome.report.code, outcome.report.message, outcome.report);
@@ -106,6 +104,18 @@ export class Ingest {
     this.#known.set(id, fresh);
     return fresh;
   }
+}
+
+/** A refused row as the error table keeps it. Whoever sent it is told everything: it is theirs. */
+function keptRow(
+  { index, code, column, message, raw, start, end }: RefusedRow,
+  ndjson: Uint8Array,
+  { redactErrors }: FormatSpec,
+): RejectedRow {
+  const row = { index, code, column: column ?? '', message, raw };
+  if (redactErrors !== true) return row;
+  const rawSha256 = hexSha256(ndjson.subarray(start, end));
+  return { ...row, message: REDACTED, raw: null, rawSha256 };
 }
 
 const restingState = (state: JobState): JobState | null =>

@@ -25,6 +25,9 @@ import { failure } from '../../formats/json-strings.ts';
 export type RefusedRow = Pick<DecodeError, 'code' | 'column' | 'expected' | 'message'> & {
   index: number;
   raw: string;
+  /** Where its bytes lie in the body's rows. */
+  start: number;
+  end: number;
 };
 
 export type UnknownField = { index: number; column: string };
@@ -142,7 +145,7 @@ function refused(
   const raw = new TextDecoder().decode(
     ndjson.subarray(start, Math.min(end, start + RAW_BYTES_MAX)),
   );
-  return { index: seen + rowIndex, code, column, expected, message, raw };
+  return { index: seen + rowIndex, code, column, expected, message, raw, start, end };
 }
 
 const tooManyRefused = (rejected: readonly RefusedRow[]): EngineError =>

@@ -33,6 +33,8 @@ export type RejectedRow = {
   column: string;
   message: string;
   raw: string | null;
+  /** Of a row that must not be kept: the SHA-256 of its bytes. */
+  rawSha256?: string | null;
 };
 
 export type AppendRequest = {
@@ -51,7 +53,7 @@ export type AppendAnswer = {
   accepted: number;
   rejectedCount: number;
   /** Without raw text; at most `errorRowsKept`. */
-  rejected: Omit<RejectedRow, 'raw'>[];
+  rejected: Omit<RejectedRow, 'raw' | 'rawSha256'>[];
   replayed: boolean;
 };
 
@@ -84,6 +86,8 @@ export class LogStore {
   #trimmedOffset = 0;
   #bytes = 0;
   #rejectedTotal = 0;
+  /** Of the tables; 1 was without `raw_sha256`. */
+  #version = 1;
 
   /** Opens the log in `storage`, making its tables when they are missing. */
   constructor(storage: LogStorage, bytesMax: number = LIMITS.logBytesMax) {
@@ -104,6 +108,10 @@ export class LogStore {
         'CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value INTEGER NOT NULL)',
       );
       this.#loadMarks();
+      if (this.#version < 2) {
+        storage.exec('ALTER TABLE rejected ADD COLUMN raw_sha256 TEXT');
+        storage.exec("INSERT OR REPLACE INTO marks (name, value) VALUES ('version', 2)");
+      }
     });
   }
 
@@ -217,7 +225,7 @@ export class LogStore {
 
   #reject(row: RejectedRow, nowMs: number): void {
     this.#storage.exec(
-      'INSERT INTO rejected (sequence, at_ms, row_index, code, column_name, message, raw) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO rejected (sequence, at_ms, row_index, code, column_name, message, raw, raw_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       this.#rejectedTotal++,
       nowMs,
       row.index,
@@ -225,6 +233,7 @@ export class LogStore {
       row.column,
       row.message,
       row.raw === null ? null : row.raw.slice(0, RAW_CHARACTERS_MAX),
+      row.rawSha256 ?? null,
     );
   }
 
@@ -246,6 +255,7 @@ export class LogStore {
       column: String(row['column_name']),
       message: String(row['message']),
       raw: row['raw'] === null ? null : String(row['raw']),
+      rawSha256: row['raw_sha256'] === null ? null : String(row['raw_sha256']),
     }));
   }
 
@@ -353,6 +363,7 @@ export class LogStore {
     this.#trimmedOffset = marks.get('trimmed_offset') ?? 0;
     this.#bytes = marks.get('bytes') ?? 0;
     this.#rejectedTotal = marks.get('rejected_total') ?? 0;
+    this.#version = marks.get('version') ?? 1;
   }
 
   #setMarks(status: LogStatus): void {

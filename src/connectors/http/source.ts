@@ -143,7 +143,7 @@ export class HttpSource implements Source {
     const bad = judgeBadRows(
       result.errors,
       bytes,
-      this.#context.spec.format.badData,
+      this.#context.spec.format,
       (error) =>
         `row ${first + error.rowIndex} of ${this.#context.spec.table}${this.#nameOf(part)}`,
     );

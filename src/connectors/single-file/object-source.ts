@@ -130,7 +130,7 @@ export class ObjectSource implements Source {
         if (from > start || buffer.length - from <= LIMITS.ingestRowBytesMax) break;
         return this.#skipLine(final);
       }
-      const bad = judgeBadRows(result.errors, buffer, this.#context.spec.format.badData, (error) =>
+      const bad = judgeBadRows(result.errors, buffer, this.#context.spec.format, (error) =>
         this.#placeOf(error),
       );
       if (bad.tag === 'failed') return this.#fail(bad.report);

@@ -176,6 +176,8 @@ export class Leaders implements LeaderCalls {
         // A generation that was never started is ended by whoever asks for it.
         if (cell.spec !== null) this.#tellEnd(cell.generation);
         return;
+      case 'keep-problems':
+        return;
       case 'ended':
         cell.alarmMs = null;
         world.say(`generation ${cell.generation} ended: ${JSON.stringify(cell.state.outcome)}`);
