@@ -18,7 +18,6 @@ import {
   OperatorMetricGroupsSchema,
 } from './job-shapes.ts';
 import { json } from '../http/json-answer.ts';
-import { lineageOf } from './lineage-of.ts';
 import { LineageSchema, lineageView } from './lineage-view.ts';
 import { lineageOf } from './lineage-of.ts';
 import { loadJob, loadPipeline } from '../load.ts';
