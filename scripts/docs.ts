@@ -8,7 +8,8 @@ import { DECLARATIONS } from '../src/connectors/declarations.ts';
 import { AGGREGATES } from '../src/expr/aggregate-registry.ts';
 import { AGGREGATE_ALIASES } from '../src/expr/aggregates/declared.ts';
 import { SCALAR_FUNCTIONS } from '../src/expr/registry.ts';
-import type { OptionDeclaration } from '../src/plan/declaration.ts';
+import { typeName, type Schema } from '../src/batch/types.ts';
+import type { ConnectorDeclaration, OptionDeclaration } from '../src/plan/declaration.ts';
 import { COMMON_OPTIONS } from '../src/plan/options.ts';
 import { LAYERS } from '../test/harness/layers.ts';
 
@@ -94,9 +95,24 @@ function optionTable(options: readonly OptionDeclaration[]): string {
 }
 
 /** Each connector with its options, from its declaration. */
+/** The columns that a connector's tables have by themselves. */
+function columnsText(
+  schema: Schema | null,
+  choice: ConnectorDeclaration['schemaByOption'],
+): string {
+  if (schema === null) return '';
+  const list = (fields: Schema): string =>
+    fields.map(({ name, type }) => `\`${name}\` ${typeName(type)}`).join(', ');
+  if (choice === undefined) return `\n\nColumns: ${list(schema)}.`;
+  const rows = Object.entries(choice.schemas).map(
+    ([value, fields]) => `| \`${value}\` | ${cell(list(fields))} |`,
+  );
+  return `\n\n| ${choice.option} | columns |\n|---|---|\n${rows.join('\n')}`;
+}
+
 export function connectorSections(): string {
   const sections = DECLARATIONS.map(
-    ({ name, description, source, sink, twoPhase, bounded, options }) => {
+    ({ name, description, source, sink, twoPhase, bounded, options, schema, schemaByOption }) => {
       const end =
         bounded === true
           ? 'ends by itself'
@@ -112,7 +128,8 @@ export function connectorSections(): string {
           : []),
       ];
       const table = options.length === 0 ? 'No options of its own.' : optionTable(options);
-      return `### ${name}\n\n${description} ${facts.join(' ')}\n\n${table}`;
+      const columns = columnsText(schema, schemaByOption);
+      return `### ${name}\n\n${description} ${facts.join(' ')}\n\n${table}${columns}`;
     },
   );
   return `\n${sections.join('\n\n')}\n`;

@@ -1,6 +1,7 @@
 /** What every connector accepts: the list the planner binds tables against, and the reference is printed from. */
 import { INT32, INT64 } from '../batch/types.ts';
 import type { ConnectorDeclaration, OptionDeclaration } from '../plan/declaration.ts';
+import { CHANGE_DATASETS, DATASET_NAMES, DATASET_SCHEMAS } from './example/datasets.ts';
 import { IMPULSE_SCHEMA } from './impulse/source.ts';
 import { NEXMARK_FIELDS, NEXMARK_KINDS, NEXMARK_SCHEMA } from './nexmark/schema.ts';
 import { FILE_BYTES_MAX_DEFAULT } from './r2/sink.ts';
@@ -149,6 +150,59 @@ const nexmark: ConnectorDeclaration = {
   ],
 };
 
+const example: ConnectorDeclaration = {
+  name: 'example',
+  description:
+    'Built-in data that feels real, for trying things out: a shop, cards, songs, sensors, a database table, flights. Seeded.',
+  source: true,
+  sink: false,
+  twoPhase: false,
+  bounded: 'by-option',
+  schema: DATASET_SCHEMAS.clicks,
+  schemaByOption: { option: 'dataset', schemas: DATASET_SCHEMAS, changes: CHANGE_DATASETS },
+  parallel: false,
+  formats: ['json'],
+  options: [
+    {
+      name: 'dataset',
+      type: 'choice',
+      choices: DATASET_NAMES,
+      required: true,
+      fallback: null,
+      doc: 'Which data, and with them the columns. `payments` belong to the `orders` of the same seed and event_rate, `customers` are changes as Debezium tells them, `flights` are real and keep the times they had.',
+      for: 'source',
+    },
+    {
+      name: 'event_rate',
+      type: 'number',
+      required: false,
+      fallback: null,
+      min: 1e-6,
+      doc: 'Rows per second, on the clock and, but for flights, in event time; of payments, the rate of their orders. When absent each dataset has its own, and rows come as fast as they can if their number is bounded.',
+      for: 'source',
+    },
+    {
+      name: 'events',
+      type: 'integer',
+      required: false,
+      fallback: null,
+      min: 0,
+      doc: 'Ends after so many rows; endless when absent.',
+      for: 'source',
+    },
+    {
+      name: 'seed',
+      type: 'integer',
+      required: false,
+      fallback: 0,
+      min: 0,
+      max: 2_147_483_647,
+      doc: 'Equal seeds give equal rows.',
+      for: 'source',
+    },
+  ],
+};
+
 const singleFile: ConnectorDeclaration = {
   name: 'single_file',
   description:
@@ -247,6 +301,7 @@ const sinkOnly = (name: string, description: string, twoPhase: boolean): Connect
 });
 
 export const DECLARATIONS: readonly ConnectorDeclaration[] = [
+  example,
   http,
   impulse,
   nexmark,

@@ -2,6 +2,7 @@
 import { EngineError } from '../base/errors.ts';
 import { BlackholeSink } from './blackhole/sink.ts';
 import type { Sink, SinkContext, Source, SourceContext } from './connector.ts';
+import { ExampleSource } from './example/source.ts';
 import { HttpSource } from './http/source.ts';
 import { ImpulseSource } from './impulse/source.ts';
 import { NexmarkSource } from './nexmark/source.ts';
@@ -13,6 +14,7 @@ import { makeStdoutSink } from './stdout/sink.ts';
 import { ValuesSource } from './values/source.ts';
 
 const SOURCES: Readonly<Record<string, (context: SourceContext) => Source>> = {
+  example: (context) => new ExampleSource(context),
   http: (context) => new HttpSource(context),
   impulse: (context) => new ImpulseSource(context),
   nexmark: (context) => new NexmarkSource(context),

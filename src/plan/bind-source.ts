@@ -51,6 +51,34 @@ function checkReadable(
     );
 }
 
+/** Reports made-up rows that are read as what they are not: changes as rows, or rows as changes. */
+function checkChanges(
+  table: Table,
+  own: OptionValues,
+  changes: boolean,
+  diagnostics: Diagnostics,
+): void {
+  const choice = table.connector?.schemaByOption;
+  if (choice?.changes === undefined || own[choice.option] === undefined) return;
+  const chosen = String(own[choice.option]);
+  const areChanges = choice.changes.includes(chosen);
+  if (areChanges === changes) return;
+  const format = table.written.get('format');
+  const place = format ?? table.written.get(choice.option);
+  diagnostics.error(
+    'INVALID_OPTION',
+    areChanges
+      ? `the rows of ${choice.option} '${chosen}' are changes of a table`
+      : `the rows of ${choice.option} '${chosen}' are no changes of a table`,
+    place?.span ?? table.span,
+    areChanges
+      ? {
+          hint: "read them with format = 'debezium_json', and declare the columns with a PRIMARY KEY",
+        }
+      : { hint: 'leave format out' },
+  );
+}
+
 /** The rows of the table; columns that were refused are marked, and then there is no plan. */
 export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
   const { connector } = table;
@@ -66,6 +94,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
   checkReadable(table, common, diagnostics);
   const plain = bindFormat(common);
   const changes = common.get('format') === 'debezium_json';
+  checkChanges(table, own, changes, diagnostics);
   const physical = physicalColumns(table, own, plain.unstructured, changes, diagnostics);
   if (physical === null) return brokenColumns(table.columns ?? []);
   const keys = changes ? changeKeys(table, physical, diagnostics) : [];
@@ -173,7 +202,11 @@ function physicalColumns(
   const fixed = table.connector === null ? null : fixedSchema(table.connector, own);
   if (fixed !== null) {
     if (declared.length === 0) return fixed.map((field) => ({ ...field, default: null }));
-    return fixedColumns(table, declared, fixed, diagnostics);
+    return declared.map((column) =>
+      changes && column.definition.metadataFrom !== null
+        ? envelopeColumn(column, column.definition.metadataFrom, diagnostics)
+        : fixedColumn(table, column, fixed, diagnostics),
+    );
   }
   if (declared.length === 0 && unstructured)
     return [{ name: 'value', type: TEXT, nullable: false, default: null }];
@@ -273,44 +306,42 @@ function fixedSchema(connector: ConnectorDeclaration, own: OptionValues): Schema
   return chosen ?? connector.schema;
 }
 
-/** Some of the columns a connector has by itself, in the order they were declared. */
-function fixedColumns(
+/** One of the columns that a connector has by itself. */
+function fixedColumn(
   table: Table,
-  declared: readonly TableColumn[],
+  column: TableColumn,
   fixed: readonly Field[],
   diagnostics: Diagnostics,
-): DecodeColumn[] {
-  return declared.map((column) => {
-    const field = fixed.find((candidate) => candidate.name === column.name);
-    const { name } = column.definition;
-    if (field === undefined) {
-      diagnostics.error(
-        'UNKNOWN_COLUMN',
-        `the connector "${table.connector?.name}" has no column "${name.text}"`,
-        name.span,
-        withSuggestion(
-          nearest(
-            name.name,
-            fixed.map((candidate) => candidate.name),
-          ),
-          'its columns are known; leave the list out',
+): DecodeColumn {
+  const field = fixed.find((candidate) => candidate.name === column.name);
+  const { name } = column.definition;
+  if (field === undefined) {
+    diagnostics.error(
+      'UNKNOWN_COLUMN',
+      `the connector "${table.connector?.name}" has no column "${name.text}"`,
+      name.span,
+      withSuggestion(
+        nearest(
+          name.name,
+          fixed.map((candidate) => candidate.name),
         ),
-      );
-    } else if (!column.broken && !fits(field.type, column.type)) {
-      diagnostics.error(
-        'TYPE_ERROR',
-        `column "${name.text}" of the connector "${table.connector?.name}" is ${typeName(field.type)}`,
-        column.definition.type.span,
-        { suggestion: typeName(field.type) },
-      );
-    }
-    return {
-      name: column.name,
-      type: field?.type ?? column.type,
-      nullable: field?.nullable ?? true,
-      default: null,
-    };
-  });
+        'its columns are known; leave the list out',
+      ),
+    );
+  } else if (!column.broken && !fits(field.type, column.type)) {
+    diagnostics.error(
+      'TYPE_ERROR',
+      `column "${name.text}" of the connector "${table.connector?.name}" is ${typeName(field.type)}`,
+      column.definition.type.span,
+      { suggestion: typeName(field.type) },
+    );
+  }
+  return {
+    name: column.name,
+    type: field?.type ?? column.type,
+    nullable: field?.nullable ?? true,
+    default: null,
+  };
 }
 
 /** A number that a connector makes may be declared as one of another type; it is cast. */

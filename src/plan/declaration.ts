@@ -32,7 +32,12 @@ export type ConnectorDeclaration = {
   /** A fixed schema (nexmark, impulse), or null when the user declares the columns. */
   schema: Schema | null;
   /** Values of a choice that give the table another fixed schema. */
-  schemaByOption?: { option: string; schemas: Readonly<Record<string, Schema>> };
+  schemaByOption?: {
+    option: string;
+    schemas: Readonly<Record<string, Schema>>;
+    /** Those of them whose rows are changes of a table: they take format = 'debezium_json', and the others do not. */
+    changes?: readonly string[];
+  };
   /** Whether several subtasks may read or write it at once. */
   parallel: boolean;
   formats: readonly SinkFormat['tag'][];
