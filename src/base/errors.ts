@@ -68,6 +68,7 @@ export const ERROR_CODES = {
   IDEMPOTENCY_MISMATCH: { domain: 'user', retry: 'never' },
   BACKPRESSURE: { domain: 'external', retry: 'backoff' },
   NOT_RUNNING: { domain: 'user', retry: 'backoff' },
+  CATALOG_NOT_READY: { domain: 'external', retry: 'backoff' },
   // The command line and the local runtime.
   RUNTIME_FAILED: { domain: 'external', retry: 'never' },
   BUILD_FAILED: { domain: 'user', retry: 'never' },

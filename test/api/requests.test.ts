@@ -1,4 +1,5 @@
 /** What the API says to requests that are not quite right. */
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { HOST_POINTS, LEADER_POINTS } from '../../src/api/local/crash-points.ts';
 import type { LeaderEffect, LineageOperation } from '../../src/leader/interface.ts';
@@ -51,6 +52,28 @@ describe('a field that no request has', () => {
     expect(pipeline.warnings).toEqual(['scheduler_config has no effect here']);
     expect(await world.create(EVENTS, { udfs: [] })).not.toHaveProperty('warnings');
   });
+});
+
+test('a database whose migrations are not applied yet is told as what it is, and to try again', async () => {
+  for (const table of ['pipelines', 'jobs'])
+    await sql`ALTER TABLE ${sql.table(table)} RENAME TO ${sql.table(`${table}_later`)}`.execute(
+      world.services.database,
+    );
+  for (const [method, path] of [
+    ['GET', '/api/v1/pipelines'],
+    ['PUT', '/api/v1/pipelines/mine'],
+  ] as const) {
+    const answer = await world.call(
+      method,
+      path,
+      method === 'GET' ? undefined : { name: 'x', query: EVENTS },
+    );
+    expect(answer).toMatchObject({
+      status: 503,
+      body: { code: 'CATALOG_NOT_READY', retry: 'backoff' },
+    });
+    expect(answer.body.hint).toContain('migrations apply');
+  }
 });
 
 describe('a wrong value', () => {

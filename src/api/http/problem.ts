@@ -35,7 +35,11 @@ const STATUS_OF_DOMAIN: Record<ErrorDomain, ContentfulStatusCode> = {
 };
 
 /** When to try again, for answers that say so. */
-const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { BACKPRESSURE: 5, NOT_RUNNING: 1 };
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
+  BACKPRESSURE: 5,
+  NOT_RUNNING: 1,
+  CATALOG_NOT_READY: 1,
+};
 
 const position = z.object({ line: z.int(), column: z.int() });
 
@@ -97,7 +101,24 @@ export async function answerError(thrown: unknown, c: Context): Promise<Response
     if (thrown.status < 500)
       return problemResponse(new EngineError('INVALID_REQUEST', lowerFirst(thrown.message)).report);
   }
-  return problemResponse(reportOf(thrown));
+  return problemResponse(reportOf(catalogNotReady(thrown) ?? thrown));
+}
+
+/** D1 has no code for it: these are SQLite's own words, which D1 passes on. */
+const SCHEMA_BEHIND = /\bno such (?:table|column): (\S+)|\bhas no column named (\S+)/;
+
+function catalogNotReady(thrown: unknown): EngineError | null {
+  if (!(thrown instanceof Error) || thrown instanceof EngineError) return null;
+  const match = SCHEMA_BEHIND.exec(thrown.message);
+  if (match === null) return null;
+  return new EngineError(
+    'CATALOG_NOT_READY',
+    `the database has no ${(match[1] ?? match[2] ?? '').replace(/:$/, '')} yet`,
+    {
+      hint: 'Right after a start try again; after a deployment apply the migrations: npx wrangler d1 migrations apply thalweg --remote.',
+    },
+    thrown,
+  );
 }
 
 /** The parser's own words say where; the framework's do not. */
