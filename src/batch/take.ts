@@ -7,6 +7,7 @@
 import { assert, unreachable } from '../base/assert.ts';
 import { bitAt, bitmapBytes, setBit } from './column.ts';
 import type { BooleanColumn, Column, Int64Column, ListColumn, TextColumn } from './column.ts';
+import { copyText, SLACK } from './copy-text.ts';
 import type { RecordBatch } from './record-batch.ts';
 
 function takeValidity(column: Column, indices: Int32Array, count: number): Uint8Array | null {
@@ -77,18 +78,18 @@ function takeText(
     if (index >= 0) size += (source[index + 1] as number) - (source[index] as number);
     offsets[row + 1] = size;
   }
-  const bytes = new Uint8Array(size);
+  const bytes = new Uint8Array(size + SLACK);
+  const to = new DataView(bytes.buffer);
   const from = column.bytes;
+  const view = new DataView(from.buffer, from.byteOffset, from.byteLength);
   for (let row = 0; row < count; row++) {
     const index = indices[row] as number;
     if (index < 0) continue;
     const start = source[index] as number;
-    const end = source[index + 1] as number;
-    let at = offsets[row] as number;
-    if (end - start > 48) bytes.set(from.subarray(start, end), at);
-    else for (let byte = start; byte < end; byte++) bytes[at++] = from[byte] as number;
+    const length = (source[index + 1] as number) - start;
+    copyText(from, view, start, length, bytes, to, offsets[row] as number);
   }
-  return { offsets, bytes };
+  return { offsets, bytes: bytes.subarray(0, size) };
 }
 
 function takeLists(

@@ -1,15 +1,22 @@
 /**
  * The table of several keys, or of one without a table of its own: a key becomes a fixed number of 32-bit words.
  *
- * BOOLEAN, INT, BIGINT, TIMESTAMP, DOUBLE and DECIMAL are their own words; text and everything else is numbered by a
- * table of its column alone, and the number is the word. The last words say which keys are NULL, whose words are 0.
+ * BOOLEAN, INT, BIGINT, TIMESTAMP, DOUBLE and DECIMAL are their own words, a struct those of its fields; text and everything
+ * else is numbered by a table of its column alone, and the number is the word. The last words say which keys, and which
+ * fields of them, are NULL: their words are 0.
  * A DOUBLE is kept with -0 as 0 and every NaN as one, so that equal keys are equal words.
  */
 import { assert } from '../base/assert.ts';
 import { mix32 } from '../base/hash.ts';
 import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
 import { gatherWords, runStart } from '../batch/index-run.ts';
-import { layoutOf, type DecimalType, type Layout, type SqlType } from '../batch/types.ts';
+import {
+  layoutOf,
+  type DecimalType,
+  type Layout,
+  type SqlType,
+  type StructType,
+} from '../batch/types.ts';
 import { grown, wider } from './growth.ts';
 import { isCrowded, SLOTS_MIN, type KeyTable } from './key-table.ts';
 import { StoredTable } from './stored-table.ts';
@@ -22,8 +29,12 @@ type Part = {
   /** Place of the first word within a key, and number of words. */
   at: number;
   width: number;
+  /** Which of the last bits says that it is NULL. */
+  bit: number;
   /** Numbers the values of types that are not their own words. */
   table: KeyTable | null;
+  /** Of a struct, its fields. */
+  fields: readonly Part[];
 };
 
 /** Words of the layouts that are their own words. */
@@ -52,21 +63,10 @@ export class CompositeTable implements KeyTable {
   count = 0;
 
   constructor(types: readonly SqlType[]) {
-    let at = 0;
-    this.#parts = types.map((type) => {
-      const width = WIDTHS[layoutOf(type)];
-      const table =
-        width !== undefined
-          ? null
-          : layoutOf(type) === 'text'
-            ? new TextTable(type)
-            : new StoredTable(type);
-      const part: Part = { type, at, width: width ?? 1, table };
-      at += part.width;
-      return part;
-    });
-    this.#valueWidth = at;
-    this.#width = at + ((types.length + 31) >> 5);
+    const place = { at: 0, bits: 0 };
+    this.#parts = types.map((type) => layOut(type, place));
+    this.#valueWidth = place.at;
+    this.#width = place.at + ((place.bits + 31) >> 5);
   }
 
   lookupOrInsert(columns: readonly Column[], from: number, to: number, out: Int32Array): void {
@@ -76,9 +76,7 @@ export class CompositeTable implements KeyTable {
     const words = this.#words;
     for (let word = this.#valueWidth; word < width; word++)
       for (let row = 0; row < rows; row++) words[row * width + word] = 0;
-    this.#parts.forEach((part, index) =>
-      this.#encode(part, index, columns[index] as Column, from, to),
-    );
+    this.#parts.forEach((part, index) => this.#encode(part, columns[index] as Column, from, to));
     if (this.#hashes.length < rows) this.#hashes = new Int32Array(rows);
     hashRowsOf(words, rows, width, this.#hashes);
     if (width === 4) this.#find4(words, rows, out);
@@ -180,27 +178,39 @@ export class CompositeTable implements KeyTable {
     this.#slots = slots;
   }
 
-  /** Writes the words of one key column. */
-  #encode(part: Part, index: number, column: Column, from: number, to: number): void {
+  /** Writes the words of one key column, or of a field of one. */
+  #encode(part: Part, column: Column, from: number, to: number): void {
     const words = this.#words;
     const width = this.#width;
-    const { at, table } = part;
-    if (table === null) encodeFixed(column, from, to, words, at, width);
-    else {
+    const { at, table, fields } = part;
+    if (table !== null) {
       if (this.#ids.length < to - from) this.#ids = new Int32Array(to - from);
       table.lookupOrInsert([column], from, to, this.#ids);
       for (let row = 0; row < to - from; row++) words[row * width + at] = this.#ids[row] as number;
-    }
+    } else if (column.tag === 'struct')
+      fields.forEach((field, index) =>
+        this.#encode(field, column.children[index] as Column, from, to),
+      );
+    else encodeFixed(column, from, to, words, at, width);
     const { validity } = column;
     if (validity === null) return;
-    const mask = this.#valueWidth + (index >> 5);
     for (let row = from; row < to; row++) {
       if (bitAt(validity, row)) continue;
       const base = (row - from) * width;
       this.#hasNulls = true;
       for (let word = at; word < at + part.width; word++) words[base + word] = 0;
-      words[base + mask] = (words[base + mask] as number) | (1 << (index & 31));
+      for (const field of fields) this.#mark(base, field, false);
+      this.#mark(base, part, true);
     }
+  }
+
+  /** Says whether a value is NULL; where it is not said to be, none of its fields is. */
+  #mark(base: number, { bit, fields }: Part, isNull: boolean): void {
+    const word = base + this.#valueWidth + (bit >> 5);
+    const one = 1 << (bit & 31);
+    const before = this.#words[word] as number;
+    this.#words[word] = isNull ? before | one : before & ~one;
+    if (!isNull) for (const field of fields) this.#mark(base, field, false);
   }
 
   keyColumns(numbers: Int32Array): Column[] {
@@ -210,23 +220,48 @@ export class CompositeTable implements KeyTable {
       run >= 0
         ? this.#keys.subarray(run * width, (run + numbers.length) * width)
         : gatherWords(this.#keys, numbers, width);
-    return this.#parts.map((part, index) => {
-      const mask = this.#valueWidth + (index >> 5);
-      const validity = this.#hasNulls
-        ? presence(words, numbers.length, width, mask, index & 31)
-        : null;
-      if (part.table === null)
-        return { ...decodeFixed(part.type, words, numbers.length, part.at, width), validity };
-      const ids = new Int32Array(numbers.length);
-      for (let row = 0; row < ids.length; row++) ids[row] = words[row * width + part.at] as number;
-      return { ...(part.table.keyColumns(ids)[0] as Column), validity };
-    });
+    return this.#parts.map((part) => this.#decode(part, words, numbers.length));
+  }
+
+  #decode(part: Part, words: Int32Array, length: number): Column {
+    const width = this.#width;
+    const { type, at, bit, table, fields } = part;
+    const mask = this.#valueWidth + (bit >> 5);
+    const validity = this.#hasNulls ? presence(words, length, width, mask, bit & 31) : null;
+    if (table !== null) {
+      const ids = new Int32Array(length);
+      for (let row = 0; row < length; row++) ids[row] = words[row * width + at] as number;
+      return { ...(table.keyColumns(ids)[0] as Column), validity };
+    }
+    if (layoutOf(type) !== 'struct')
+      return { ...decodeFixed(type, words, length, at, width), validity };
+    const children = fields.map((field) => this.#decode(field, words, length));
+    return { tag: 'struct', type: type as StructType, length, validity, children };
   }
 
   bytes(): number {
-    const tables = this.#parts.reduce((sum, { table }) => sum + (table?.bytes() ?? 0), 0);
+    const tables = this.#parts.reduce((sum, part) => sum + tableBytes(part), 0);
     return tables + this.#slots.byteLength + this.#keys.byteLength;
   }
+}
+
+const tableBytes = ({ table, fields }: Part): number =>
+  fields.reduce((sum, field) => sum + tableBytes(field), table?.bytes() ?? 0);
+
+/** Gives a value of the type the next words and bits. */
+function layOut(type: SqlType, place: { at: number; bits: number }): Part {
+  const layout = layoutOf(type);
+  const [at, bit] = [place.at, place.bits++];
+  if (layout === 'struct') {
+    const fields = (type as StructType).fields.map((field) => layOut(field.type, place));
+    return { type, at, width: place.at - at, bit, table: null, fields };
+  }
+  const own = WIDTHS[layout];
+  const width = own ?? 1;
+  place.at += width;
+  const table =
+    own !== undefined ? null : layout === 'text' ? new TextTable(type) : new StoredTable(type);
+  return { type, at, width, bit, table, fields: [] };
 }
 
 function hashRowsOf(words: Int32Array, rows: number, width: number, out: Int32Array): void {

@@ -32,10 +32,10 @@ function makeTable(types: readonly SqlType[]): KeyTable {
     case 'boolean':
     case 'float64':
     case 'decimal':
+    case 'struct':
       return new CompositeTable(types);
     case 'interval':
     case 'list':
-    case 'struct':
       return new StoredTable(first);
     default:
       return unreachable(layout);

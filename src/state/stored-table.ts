@@ -1,4 +1,4 @@
-/** The table of a single key of any type, over a column store: what has no table of its own, such as structs and lists. */
+/** The table of a single key of any type, over a column store: what has no table of its own, such as lists. */
 import type { Column } from '../batch/column.ts';
 import { hashRows } from '../batch/row-hash.ts';
 import { sliceColumn } from '../batch/take.ts';

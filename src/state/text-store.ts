@@ -1,6 +1,7 @@
 /** Growable, rewritable text; see `column-store.ts` for the contract. */
 import { assert } from '../base/assert.ts';
 import { bitAt, isValid, type Column, type TextColumn } from '../batch/column.ts';
+import { copyText, SLACK } from '../batch/copy-text.ts';
 import type { SqlType } from '../batch/types.ts';
 import type { ColumnStore } from './column-store.ts';
 import { grown, Presence, wider } from './growth.ts';
@@ -201,23 +202,33 @@ export class TextStore implements ColumnStore {
       size += this.#lengths[indices[at] as number] as number;
       offsets[at + 1] = size;
     }
-    const bytes = new Uint8Array(size);
+    const bytes = new Uint8Array(size + SLACK);
+    const to = new DataView(bytes.buffer);
+    const arena = this.#arena;
+    const view = new DataView(arena.buffer, 0, this.#used);
     const starts = this.#starts;
     // Texts that were added one after the other lie so, and are copied together.
     for (let at = 0; at < indices.length;) {
       const from = starts[indices[at] as number] as number;
-      const to = offsets[at] as number;
+      const place = offsets[at] as number;
       let end = at + 1;
       while (
         end < indices.length &&
-        (starts[indices[end] as number] as number) - from === (offsets[end] as number) - to
+        (starts[indices[end] as number] as number) - from === (offsets[end] as number) - place
       )
         end++;
-      copyBytes(this.#arena, from, bytes, to, (offsets[end] as number) - to);
+      copyText(arena, view, from, (offsets[end] as number) - place, bytes, to, place);
       at = end;
     }
     const validity = this.#presence.gather(indices);
-    return { tag: 'text', type: this.type, length: indices.length, validity, offsets, bytes };
+    return {
+      tag: 'text',
+      type: this.type,
+      length: indices.length,
+      validity,
+      offsets,
+      bytes: bytes.subarray(0, size),
+    };
   }
 
   bytes(): number {
