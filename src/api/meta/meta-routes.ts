@@ -4,46 +4,8 @@ import { DECLARATIONS } from '../../connectors/declarations.ts';
 import type { ConnectorDeclaration, OptionDeclaration } from '../../plan/declaration.ts';
 import type { Api } from '../app.ts';
 import { json } from '../http/json-answer.ts';
+import { ConnectorSchema } from './connector-shapes.ts';
 import { problems } from '../http/problem.ts';
-
-const OptionSchema = z
-  .object({
-    name: z.string(),
-    type: z.enum(['text', 'integer', 'number', 'boolean', 'duration', 'bytes', 'choice', 'names']),
-    choices: z.array(z.string()).optional(),
-    min: z.number().optional(),
-    max: z.number().optional(),
-    required: z.boolean(),
-    default: z
-      .union([z.string(), z.number(), z.boolean()])
-      .nullable()
-      .openapi({ description: 'Durations in milliseconds.' }),
-    description: z.string(),
-    for: z.enum(['source', 'sink', 'both']),
-  })
-  .openapi('ConnectorOption');
-
-const ConnectorSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string(),
-    enabled: z.boolean(),
-    source: z.boolean(),
-    sink: z.boolean(),
-    custom_schemas: z
-      .boolean()
-      .openapi({ description: 'Whether its tables declare their columns.' }),
-    testing: z.boolean(),
-    hidden: z.boolean(),
-    table_config: z.string().openapi({ description: 'JSON schema of its options, as text.' }),
-    exactly_once: z
-      .boolean()
-      .openapi({ description: 'As a sink: rows become visible only by commit.' }),
-    formats: z.array(z.string()),
-    options: z.array(OptionSchema),
-  })
-  .openapi('Connector');
 
 const ping = createRoute({
   method: 'get',
