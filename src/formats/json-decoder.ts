@@ -209,14 +209,14 @@ export class JsonDecoder {
       const wanted = Math.ceil((rowsMax - this.#rows) * this.#rowBytes * 1.02) + 1024;
       const size = Math.min(to - start, wanted, WINDOW_BYTES);
       scanner.load(bytes, start, size, this.#rows);
+      const hashes = hash !== null && this.#hashedTo === start;
+      if (hashes) scanner.openHash(hash);
       this.#scanWindow(scanner, bytes, start + size, rowsMax);
-      if (this.#position > start) {
-        if (hash !== null && this.#hashedTo === start) {
-          scanner.hash(hash, start, this.#position);
-          this.#hashedTo = this.#position;
-        }
-        continue;
+      if (hashes) {
+        scanner.closeHash(hash, this.#position);
+        this.#hashedTo = this.#position;
       }
+      if (this.#position > start) continue;
       // No line ends in the window: a long one, or the beginning of one.
       const lineEnd = bytes.indexOf(LF, start);
       if (lineEnd < 0 || lineEnd >= to) break;

@@ -33,10 +33,12 @@ type Exports = {
     tokenCount: number,
     ranges: number,
   ): void;
+  forgetShape(): void;
   scan(from: number, end: number, row: number, rowMax: number, shift: number): number;
   statusOfScan(): number;
   positionOfScan(): number;
-  hashStream(from: number, end: number, lanes: number): void;
+  openHash(from: number, lanes: number): void;
+  closeHash(end: number, lanes: number): number;
   packBytes(source: number, target: number, count: number): number;
   packWords(source: number, target: number, count: number): void;
 };
@@ -152,6 +154,7 @@ export class JsonScanner implements SlotPacker {
       if (slot.kind === TEXT_KIND) memory.words[place.data >> 2] = 0;
     }
     this.#attach();
+    this.#kernel.exports.forgetShape();
     this.learn();
   }
 
@@ -289,16 +292,23 @@ export class JsonScanner implements SlotPacker {
     return this.#kernel.exports.scan(from, this.#inputEnd, row, rowMax, shift);
   }
 
-  /** Takes in bytes `[from, to)` of the input, which were loaded last: they are still in the cache. */
-  hash(hash: ByteHash, from: number, to: number): void {
+  /** From now on scans hash what they pass of the input loaded last, from its start. */
+  openHash({ lanes, rest }: ByteHash): void {
     const { memory, exports } = this.#kernel;
-    const at = this.#input + from - this.#inputFrom;
-    hash.update(memory.bytes.subarray(at, at + to - from), (blocks, lanes) => {
-      const place = this.#lanes >> 2;
-      memory.words.set(lanes, place);
-      exports.hashStream(blocks.byteOffset, blocks.byteOffset + blocks.length, this.#lanes);
-      lanes.set(memory.words.subarray(place, place + lanes.length));
-    });
+    // Before the input lie the bytes that wait for their block to be full.
+    memory.bytes.set(rest, this.#input - rest.length);
+    memory.words.set(lanes, this.#lanes >> 2);
+    exports.openHash(this.#input - rest.length, this.#lanes);
+  }
+
+  /** The hash has taken in what lies before `position`. */
+  closeHash(hash: ByteHash, position: number): void {
+    const { memory, exports } = this.#kernel;
+    const end = this.#input + position - this.#inputFrom;
+    const restAt = exports.closeHash(end, this.#lanes);
+    const at = this.#lanes >> 2;
+    hash.lanes.set(memory.words.subarray(at, at + hash.lanes.length));
+    hash.moveOn(end - this.#input, memory.bytes.subarray(restAt, end));
   }
 
   get status(): number {
@@ -362,6 +372,7 @@ export class JsonScanner implements SlotPacker {
     memory.bytes.copyWithin(this.#ranges, earlierRanges, earlierRanges + rows * 8);
     this.#capacity = capacity;
     this.#attach();
+    this.#kernel.exports.forgetShape();
     this.learn();
   }
 

@@ -4,11 +4,16 @@
  */
 import { columnsKernel, SLACK, type ColumnsKernel } from './columns-kernel.ts';
 
-/** Whole blocks into eight lanes, of bytes that lie in the memory of a kernel already. */
-export type HashBlocks = (blocks: Uint8Array, lanes: Int32Array) => void;
-
-/** What takes bytes in as they are read: `StreamHash`. */
-export type ByteHash = { update(bytes: Uint8Array, hashBlocks?: HashBlocks): void };
+/** What takes bytes in as they are read: `StreamHash`. Who passes over them anyway may run the loop over blocks itself. */
+export type ByteHash = {
+  update(bytes: Uint8Array): void;
+  /** Eight words, which each block of 32 bytes changes. */
+  readonly lanes: Int32Array;
+  /** Bytes taken in that fill no block yet. */
+  readonly rest: Uint8Array;
+  /** `count` more bytes are taken in: `lanes` has their blocks, and `rest` are those that fill none. */
+  moveOn(count: number, rest: Uint8Array): void;
+};
 
 const PIECE_BYTES = 64 * 1024;
 /** Below that the call costs more than the loop. */

@@ -10,14 +10,14 @@
  *
  * Invariant: it is persisted in manifests; changing it makes audits of older epochs fail. Failure: none.
  */
-import { hashStreamBlocks, type HashBlocks } from '../kernels/hash-blocks.ts';
+import { type ByteHash, hashStreamBlocks } from '../kernels/hash-blocks.ts';
 import { contentHash } from './content-hash.ts';
 
 const BLOCK = 32;
 const PRIME = 0x9e3779b1 | 0;
 
-export class StreamHash {
-  readonly #lanes = Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8);
+export class StreamHash implements ByteHash {
+  readonly lanes = Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8);
   readonly #rest = new Uint8Array(BLOCK);
   #restBytes = 0;
   #bytes = 0;
@@ -27,8 +27,17 @@ export class StreamHash {
     return this.#bytes;
   }
 
-  /** @param hashBlocks what hashes whole blocks of `bytes` where they lie */
-  update(bytes: Uint8Array, hashBlocks: HashBlocks | null = null): void {
+  get rest(): Uint8Array {
+    return this.#rest.subarray(0, this.#restBytes);
+  }
+
+  moveOn(count: number, rest: Uint8Array): void {
+    this.#bytes += count;
+    this.#rest.set(rest);
+    this.#restBytes = rest.length;
+  }
+
+  update(bytes: Uint8Array): void {
     this.#bytes += bytes.length;
     let from = 0;
     if (this.#restBytes > 0) {
@@ -40,15 +49,14 @@ export class StreamHash {
     }
     const end = from + ((bytes.length - from) & ~(BLOCK - 1));
     const blocks = bytes.subarray(from, end);
-    if (hashBlocks !== null) hashBlocks(blocks, this.#lanes);
-    else if (!hashStreamBlocks(blocks, this.#lanes)) this.#blocks(bytes, from, end);
+    if (!hashStreamBlocks(blocks, this.lanes)) this.#blocks(bytes, from, end);
     this.#restBytes = bytes.length - end;
     this.#rest.set(bytes.subarray(end));
   }
 
   /** 32 hex digits; the hash may be fed on. */
   digest(): string {
-    const before = this.#lanes.slice();
+    const before = this.lanes.slice();
     if (this.#restBytes > 0) {
       const last = new Uint8Array(BLOCK);
       last.set(this.#rest.subarray(0, this.#restBytes));
@@ -56,17 +64,17 @@ export class StreamHash {
     }
     const result = new DataView(new ArrayBuffer(BLOCK + 8));
     for (let lane = 0; lane < 8; lane++)
-      result.setInt32(lane * 4, this.#lanes[lane] as number, true);
+      result.setInt32(lane * 4, this.lanes[lane] as number, true);
     result.setUint32(BLOCK, this.#bytes >>> 0, true);
     result.setUint32(BLOCK + 4, Math.floor(this.#bytes / 4294967296), true);
-    this.#lanes.set(before);
+    this.lanes.set(before);
     return contentHash(new Uint8Array(result.buffer));
   }
 
   /** The kernel's twin: blocks of `[from, to)`, a multiple of 32 bytes. In locals: the loop is the whole cost. */
   #blocks(bytes: Uint8Array, from: number, to: number): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const lanes = this.#lanes;
+    const lanes = this.lanes;
     let a = lanes[0] as number;
     let b = lanes[1] as number;
     let c = lanes[2] as number;

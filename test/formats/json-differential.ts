@@ -227,7 +227,7 @@ function wholeOf(prng: Prng): string {
       '01234567',
       '012345678',
     ]);
-  return sign + digits(prng, 1 + prng.below(prng.pick([4, 9, 11, 20]))).replace(/^0+(?=.)/, '');
+  return sign + digits(prng, 1 + prng.below(prng.pick([4, 9, 17, 20]))).replace(/^0+(?=.)/, '');
 }
 
 function fractionOf(prng: Prng): string {
@@ -247,8 +247,8 @@ function timeOf(prng: Prng): string {
     prng.chance(0.7) && seconds !== ''
       ? `.${prng.chance(0.8) ? digits(prng, 3) : digits(prng, prng.below(11))}`
       : '';
-  const zone = prng.chance(0.6)
-    ? ''
+  const zone = prng.chance(0.7)
+    ? prng.pick(['', 'Z'])
     : prng.pick([
         'Z',
         'Z',
@@ -481,6 +481,7 @@ const BASES: readonly [SqlType, Partial<FormatSpec>, readonly string[]][] = [
     {},
     [
       '"2023-11-14T22:13:20.123456789Z"',
+      '"2023-11-14T22:13:29.123Z"',
       '"1900-02-28 23:59:59.5+02:30"',
       '"2000-02-29t00:00:00-0800"',
       '"2024-03-01T00:00:00+23"',
@@ -562,6 +563,11 @@ export function neighbourCases(): Case[] {
   return [
     ...values,
     caseOf(INT64, {}, [...skipped, ...frames]),
+    caseOf(
+      INT64,
+      {},
+      neighbours('120').map((value) => `{"y":${value},"x":1}`),
+    ),
     caseOf(FLOAT64, {}, [...many, ...many, ...deep, long, ...many, '{"x":1.25e-3}']),
   ];
 }

@@ -88,3 +88,18 @@ test('kernel and twin judge rows alike that are one character away from sound on
   expect(totals.rows).toBeGreaterThan(4000);
   expect(totals.errors).toBeGreaterThan(4000);
 }, 600_000);
+
+test('columns that move to a larger place while rows are read take all of them', () => {
+  // Far shorter rows than a decoder expects at first, so that there is room for few of them.
+  const lines = Array.from({ length: 5000 }, (_, i) => `{"x":${i}}\n`);
+  const bytes = new TextEncoder().encode(lines.join(''));
+  const difference = firstDifference({
+    columns: [{ name: 'x', type: INT64, nullable: true, default: null }],
+    spec: JSON_FORMAT,
+    options: {},
+    bytes,
+    cuts: [bytes.length],
+    rowsMax: 8192,
+  });
+  expect(difference).toBeNull();
+});

@@ -103,8 +103,31 @@ function readMoreDigits(p: usize, upper: u64): usize {
   return at;
 }
 
+/** A BIGINT of up to 15 digits without sign, by two looks; any other by `readInt64`. `data`: where the values lie. */
 // @ts-ignore: decorator
 @inline
+export function readPlainInt64(p: usize, data: usize, field: usize, row: u32): usize {
+  const chunk = load<u64>(p) ^ 0x3030303030303030;
+  const others = ((chunk + 0x7676767676767676) | chunk) & 0x8080808080808080;
+  const bits = ctz<u64>(others) & ~7;
+  if (bits > 8 && (chunk & 255) == 0) return readInt64(p, field, row);
+  if (others == 0) return readLongInt64(p, chunk, data, field, row);
+  if (bits == 0) return readInt64(p, field, row);
+  store<u64>(data + (row << 3), ofDigits(chunk << (64 - bits)));
+  return p + <usize>(bits >> 3);
+}
+
+/** The same for one that begins with eight digits. */
+function readLongInt64(p: usize, first: u64, data: usize, field: usize, row: u32): usize {
+  const chunk = load<u64>(p, 8) ^ 0x3030303030303030;
+  const others = ((chunk + 0x7676767676767676) | chunk) & 0x8080808080808080;
+  if (others == 0) return readInt64(p, field, row);
+  const bits = ctz<u64>(others) & ~7;
+  const lower = ofDigits((chunk << (56 - bits)) << 8);
+  store<u64>(data + (row << 3), ofDigits(first) * load<u64>(WHOLE_POWERS + <usize>bits) + lower);
+  return p + 8 + <usize>(bits >> 3);
+}
+
 export function readInt64(p: usize, field: usize, row: u32): usize {
   const negative = load<u8>(p) == 45;
   const end = readDigits(p + <usize>negative);
@@ -302,8 +325,25 @@ function readOffset(p: usize): usize {
   return at;
 }
 
+/**
+ * `yyyy-mm-ddThh:mm:ss.mmmZ"` at `p`, in the minute seen last; any other form by `readTimestamp`. `data`: where the values
+ * lie. The quote before it was met.
+ */
 // @ts-ignore: decorator
 @inline
+export function readPlainTimestamp(p: usize, data: usize, field: usize, row: u32): usize {
+  const same = v128.eq<u8>(v128.load(p), v128.load(field, MINUTE_TEXT));
+  // `:`, `.` and `Z` become zeros, digits their values.
+  const chunk = load<u64>(p, 16) ^ 0x5a3030302e30303a;
+  const others = ((chunk + 0x7f7676767f767a7f) | chunk) & 0x8080808080808080;
+  if (i8x16.bitmask(same) != 0xffff || others != 0 || load<u8>(p, 24) != 34)
+    return readTimestamp(p - 1, field, row);
+  const pairs = ((chunk >> 8) * 2561) >> 8;
+  const millis = (pairs & 255) * 1000 + ((pairs >> 16) & 255) * 100 + ((pairs >> 32) & 255);
+  store<u64>(data + (row << 3), load<u64>(field, MINUTE) + millis * 1000);
+  return p + 25;
+}
+
 export function readTimestamp(p: usize, field: usize, row: u32): usize {
   if (load<u8>(p) != 34) return readUnixTime(p, field, row);
   const same = v128.eq<u8>(v128.load(p + 1), v128.load(field, MINUTE_TEXT));

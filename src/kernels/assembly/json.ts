@@ -11,18 +11,32 @@
  * Invariants: the input ends with LF, so that every loop over a row ends; bytes of the input that lie behind the last LF
  * are not looked at but within a vector.
  */
-import { readBoolean, readDecimal, readFloat, readInt32, readInt64, readTimestamp, setNull } from './json-values.ts';
-import { clearHigh, readText, seenHigh, skipSpace, skipValue } from './json-strings.ts';
+import { setNull } from './json-values.ts';
+import { clearHigh, seenHigh, skipSpace, skipValue } from './json-strings.ts';
+import {
+  countShaped,
+  firstStep,
+  flushShape,
+  forgetShape,
+  hasShape,
+  learnShape,
+  leftAt,
+  leftStep,
+  noteKey,
+  readShaped,
+  readValue,
+  shapedEnd,
+  startTrail,
+  stepBehind,
+  tokenOfStep,
+} from './json-shape.ts';
 import { validUtf8 } from './utf8.ts';
 import {
   BYTES,
   COUNT,
-  DATA,
   FIELD,
   FIELD_SIZE,
   FIRST,
-  HEAP,
-  KIND,
   LENGTH,
   MASK,
   MISSING,
@@ -30,10 +44,10 @@ import {
   STAMP,
   TOKEN_SIZE,
 } from './json-layout.ts';
-import { hashStream } from './columns-bytes.ts';
+import { mixStream } from './columns-bytes.ts';
 import { packBytes, packWords } from './pack.ts';
 
-export { hashStream, packBytes, packWords };
+export { forgetShape, packBytes, packWords };
 
 /** Where memory is free from: below lie the constants of this file. */
 export function heapBase(): usize {
@@ -118,29 +132,6 @@ function find(p: usize, previous: usize): usize {
   return 0;
 }
 
-// @ts-ignore: decorator
-@inline
-function readValue(p: usize, field: usize, row: u32): usize {
-  switch (load<u32>(field, KIND)) {
-    case 2:
-      return readInt64(p, field, row);
-    case 5:
-      return readText(p, field, row);
-    case 6:
-      return readTimestamp(p, field, row);
-    case 1:
-      return readInt32(p, field, row);
-    case 3:
-      return readFloat(p, field, row);
-    case 4:
-      return readDecimal(p, field, row);
-    case 0:
-      return readBoolean(p, field, row);
-    default:
-      return 0;
-  }
-}
-
 /** NULL for every column that the row does not name; false when one needs the complete decoder. */
 function fillMissing(row: u32): bool {
   let field = fields;
@@ -162,22 +153,55 @@ function countUnknown(count: u32): void {
   }
 }
 
-/** What the row that `readRow` read last has behind it. */
-let objectStart: usize = 0;
+/** Of the row that was read last: the end of its object, and its keys that no column has. */
 let objectEnd: usize = 0;
 let unknownCount: u32 = 0;
 
-/** Reads the line at `p`, whose first byte that is no space is `{`, into row `row`; the position of its LF, or 0. */
-// @ts-ignore: decorator
-@inline
-function readRow(start: usize, row: u32): usize {
-  let p = start;
+/** Notes the keys of the steps before `end` as read; the last of their tokens. */
+function resume(end: usize, stamp: u32): usize {
   let previous = tokens;
-  let seen: u32 = 0;
-  let strangers: u32 = 0;
+  for (let step = firstStep(); step < end; step = stepBehind(step)) {
+    const token = tokenOfStep(step);
+    if (token == 0) continue;
+    const field = load<usize>(token, FIELD);
+    if (field > 1) {
+      store<u32>(field, stamp, STAMP);
+      seenCount++;
+    } else {
+      store<usize>(unknown + (unknownCount << 2), token);
+      unknownCount++;
+    }
+    previous = token;
+  }
+  return previous;
+}
+
+/** Columns that the row has named. */
+let seenCount: u32 = 0;
+
+/**
+ * Reads the rest of a row by tokens into row `row`, from `from` on, where the steps before `step` are read; the position of
+ * its LF, or 0.
+ */
+function readRow(from: usize, step: usize, row: u32): usize {
+  let p = from;
+  let behind = from;
   const stamp = ++serial;
-  clearHigh();
+  unknownCount = 0;
+  seenCount = 0;
+  let previous = resume(step, stamp);
+  startTrail();
   for (;;) {
+    behind = p;
+    if (previous != tokens) {
+      let next = load<u8>(p);
+      if (next != 0x2c && next != 0x7d) {
+        p = skipSpace(p);
+        next = load<u8>(p);
+        if (next != 0x2c && next != 0x7d) return 0;
+      }
+      if (next == 0x7d) break;
+    }
     let token = load<usize>(previous, NEXT);
     if (token == 0 || !matches(p, token)) {
       token = find(p, previous);
@@ -186,39 +210,81 @@ function readRow(start: usize, row: u32): usize {
     p += load<u32>(token, LENGTH);
     if (load<u8>(p) <= 32) p = skipSpace(p);
     const field = load<usize>(token, FIELD);
+    noteKey(behind, p, token);
     if (field > 1) {
       // Of a key given twice the last value counts: that is for the complete decoder.
       if (load<u32>(field, STAMP) == stamp) return 0;
       store<u32>(field, stamp, STAMP);
-      seen++;
+      seenCount++;
       p = readValue(p, field, row);
     } else {
-      if (field == 1 || strangers == UNKNOWN_MAX) return 0;
-      store<usize>(unknown + (strangers << 2), token);
-      strangers++;
+      if (field == 1 || unknownCount == UNKNOWN_MAX) return 0;
+      store<usize>(unknown + (unknownCount << 2), token);
+      unknownCount++;
       p = skipValue(p, 0);
     }
     if (p == 0) return 0;
-    let next = load<u8>(p);
-    if (next != 0x2c && next != 0x7d) {
-      p = skipSpace(p);
-      next = load<u8>(p);
-      if (next != 0x2c && next != 0x7d) return 0;
-    }
-    if (next == 0x7d) break;
     previous = token;
   }
-  p++;
-  objectStart = start;
-  objectEnd = p;
-  unknownCount = strangers;
+  objectEnd = ++p;
   if (load<u8>(p) != 10) {
     p = skipSpace(p);
     if (load<u8>(p) != 10) return 0;
   }
-  if (seen < fieldCount && !fillMissing(row)) return 0;
-  if (seenHigh() && !validUtf8(start, objectEnd)) return 0;
+  if (seenCount < fieldCount && !fillMissing(row)) return 0;
+  learnShape(step, behind, objectEnd, p, fields, fieldCount);
   return p;
+}
+
+/** Reads the line at `start`, whose first byte is `{`, into row `row`; the position of its LF, or 0. */
+// @ts-ignore: decorator
+@inline
+function readLine(start: usize, row: u32): usize {
+  let end: usize = 0;
+  clearHigh();
+  if (hasShape()) {
+    end = readShaped(start, row);
+    if (end != 0) {
+      objectEnd = shapedEnd;
+      if (seenHigh() && !validUtf8(start, objectEnd)) return 0;
+      countShaped();
+      return end;
+    }
+    end = readRow(leftAt, leftStep, row);
+  } else end = readRow(start, firstStep(), row);
+  if (end == 0 || (seenHigh() && !validUtf8(start, objectEnd))) return 0;
+  countUnknown(unknownCount);
+  return end;
+}
+
+/** No position of an input lies so high: nothing is hashed. */
+const NOWHERE: usize = 0xffff0000;
+/** Bytes from here on are to be hashed; only blocks that lie before the position are. */
+let hashAt: usize = NOWHERE;
+/** The eight words of the hash. */
+let lower: v128 = i32x4.splat(0);
+let upper: v128 = i32x4.splat(0);
+
+/** The next scans hash what they pass, from `from` on, into the eight words at `lanes`, until `closeHash`. */
+export function openHash(from: usize, lanes: usize): void {
+  hashAt = from;
+  lower = v128.load(lanes);
+  upper = v128.load(lanes, 16);
+}
+
+/** Hashes the whole blocks up to `end`, and writes the words; where the bytes begin that fill no block. */
+export function closeHash(end: usize, lanes: usize): usize {
+  let at = hashAt;
+  let low = lower;
+  let high = upper;
+  for (; at + 32 <= end; at += 32) {
+    low = mixStream(low, v128.load(at));
+    high = mixStream(high, v128.load(at, 16));
+  }
+  v128.store(lanes, low);
+  v128.store(lanes, high, 16);
+  hashAt = NOWHERE;
+  return at;
 }
 
 /**
@@ -232,6 +298,9 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
   while (limit > from && load<u8>(limit - 1) != 10) limit--;
   let row = firstRow;
   let p = from;
+  let hashed = hashAt;
+  let low = lower;
+  let high = upper;
   status = DONE;
   while (p < limit) {
     if (row == rowMax) {
@@ -246,18 +315,32 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
         continue;
       }
     }
-    const lineEnd = load<u8>(start) == 0x7b ? readRow(start, row) : 0;
+    const lineEnd = load<u8>(start) == 0x7b ? readLine(start, row) : 0;
     if (lineEnd == 0) {
       // What was noted as NULL, the complete decoder notes again or takes back.
       status = SLOW;
       break;
     }
     p = lineEnd + 1;
-    countUnknown(unknownCount);
-    store<u32>(ranges + (row << 3), objectStart - shift);
+    // Between rows, where the processor has steps of both at once under way. Four blocks, for a loop that ends like the last.
+    for (; hashed + 128 <= p; hashed += 128) {
+      low = mixStream(low, v128.load(hashed));
+      high = mixStream(high, v128.load(hashed, 16));
+      low = mixStream(low, v128.load(hashed, 32));
+      high = mixStream(high, v128.load(hashed, 48));
+      low = mixStream(low, v128.load(hashed, 64));
+      high = mixStream(high, v128.load(hashed, 80));
+      low = mixStream(low, v128.load(hashed, 96));
+      high = mixStream(high, v128.load(hashed, 112));
+    }
+    store<u32>(ranges + (row << 3), start - shift);
     store<u32>(ranges + (row << 3), objectEnd - shift, 4);
     row++;
   }
+  flushShape();
+  hashAt = hashed;
+  lower = low;
+  upper = high;
   position = p;
   return row;
 }
