@@ -10,7 +10,12 @@ import { Prng } from '../../src/base/prng.ts';
 import type { DesiredChange } from '../../src/catalog/pipelines.ts';
 import type { Job } from '../../src/catalog/schema.ts';
 import { newLeader, type LeaderState } from '../../src/leader/state.ts';
-import type { Outcome, RuntimeSettings, StopMode } from '../../src/protocol/messages.ts';
+import type {
+  LeaderStatus,
+  Outcome,
+  RuntimeSettings,
+  StopMode,
+} from '../../src/protocol/messages.ts';
 import type { Committed } from './cluster/bucket.ts';
 import { MemoryCatalog } from './cluster/catalog.ts';
 import { Controllers } from './cluster/controllers.ts';
@@ -98,6 +103,11 @@ export class SimulatedCluster {
   /** What commits made visible, in their order. */
   get committed(): readonly Committed[] {
     return this.world.bucket.committed;
+  }
+
+  /** What the leader of the running generation tells whoever asks. */
+  get leaderStatus(): LeaderStatus | null {
+    return this.generation === 0 ? null : this.#leaders.poll(this.generation);
   }
 
   get nowMs(): number {

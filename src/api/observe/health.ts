@@ -1,19 +1,72 @@
-/** A pipeline's health: status facts made into one sentence with a reason code. Pure: it looks at nothing but the status. */
+/**
+ * A pipeline's health: status facts made into one sentence that answers "why is nothing coming out?".
+ *
+ * Pure: it looks at nothing but what it is given, and the same facts give the same sentence. Every rule looks for one
+ * reason; of those that hold, the weightiest is the health and the rest are `others`. A rule speaks only of what it can
+ * see in counters and times, so a reason may hold that none of them knows: then the health is OK and says what flows.
+ */
+import type { PipelineAndJob } from '../../catalog/schema.ts';
 import type { PhysicalGraph } from '../../graph/graph.ts';
-import type { Health } from './health-shapes.ts';
+import type { JobError } from '../../protocol/messages.ts';
+import type { ApiServices } from '../services.ts';
+import { graphOf } from '../views.ts';
+import { checkpointFindings } from './health-checkpoints.ts';
+import { type Facts, type Finding, factsOf, findingOf } from './health-facts.ts';
+import { operatorFindings } from './health-operators.ts';
+import { HEALTH_CODES, type Health, type HealthFinding } from './health-shapes.ts';
+import { sourceFindings } from './health-sources.ts';
+import { stateFinding } from './health-states.ts';
+import { counted, perSecond } from './health-words.ts';
+import { leaderOf, statusOf } from './status.ts';
 import type { PipelineStatus } from './status-shapes.ts';
 
-export function healthOf(status: PipelineStatus, _graph: PhysicalGraph): Health {
+/** Asks the leader. */
+export async function pipelineHealth(
+  services: ApiServices,
+  found: PipelineAndJob,
+): Promise<Health> {
+  const leader = await leaderOf(services, found);
+  const status = statusOf(found, leader, services.nowMs());
+  return healthOf(status, graphOf(found.pipeline), leader?.errors ?? []);
+}
+
+/** @param errors  what operators reported last, for the reason of rows that were refused */
+export function healthOf(
+  status: PipelineStatus,
+  graph: PhysicalGraph,
+  errors: readonly JobError[] = [],
+): Health {
+  const facts = factsOf(status, graph, errors);
+  const findings = findingsOf(facts).map((finding) => findingOf(facts, finding));
+  const [first, ...others] = inOrder(findings, status.rates.rows_out > 0);
+  return { ...(first as HealthFinding), others };
+}
+
+function findingsOf(facts: Facts): Finding[] {
+  const { status } = facts;
+  const state = stateFinding(facts);
+  const rows = [...sourceFindings(facts), ...operatorFindings(facts)];
+  if (state === null) return [...rows, ...checkpointFindings(facts), okay(status)];
+  // What came of the rows is of interest when all is over, not what they wait for.
+  return state.code === 'FINISHED' || state.code === 'FAILED' || state.code === 'STOPPED'
+    ? [state, ...rows.filter((finding) => finding.level === 'warning')]
+    : [state];
+}
+
+function okay({ rates, totals }: PipelineStatus): Finding {
+  const flows = rates.rows_in > 0 || rates.rows_out > 0;
   return {
     level: 'ok',
     code: 'OK',
-    sentence: 'Rows come out.',
-    fix: null,
-    source: null,
-    watermark: null,
-    window: null,
-    since: null,
-    at: status.at,
-    others: [],
+    sentence: flows
+      ? `${perSecond(rates.rows_in)} rows/s come in, ${perSecond(rates.rows_out)} rows/s go out.`
+      : `Running: ${counted(totals.rows_in, 'row')} in, ${counted(totals.rows_out, 'row')} out.`,
   };
+}
+
+/** What waits is worth a word only while nothing comes out. */
+function inOrder(findings: HealthFinding[], flows: boolean): HealthFinding[] {
+  const rank = ({ level, code }: HealthFinding): number =>
+    HEALTH_CODES.indexOf(code) + (flows && level === 'waiting' ? HEALTH_CODES.length : 0);
+  return findings.toSorted((left, right) => rank(left) - rank(right));
 }

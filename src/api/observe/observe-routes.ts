@@ -5,8 +5,7 @@ import { json } from '../http/json-answer.ts';
 import { problems } from '../http/problem.ts';
 import { loadPipeline } from '../load.ts';
 import { PipelineParams } from '../pipelines/pipeline-shapes.ts';
-import { graphOf } from '../views.ts';
-import { healthOf } from './health.ts';
+import { pipelineHealth } from './health.ts';
 import { HealthSchema } from './health-shapes.ts';
 import { historyOf } from './history.ts';
 import { HistoryQuery, HistorySchema } from './history-shapes.ts';
@@ -57,7 +56,7 @@ export function addObserveRoutes(api: Api): void {
   });
   api.openapi(health, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
-    return c.json(healthOf(await pipelineStatus(c.env, found), graphOf(found.pipeline)), 200);
+    return c.json(await pipelineHealth(c.env, found), 200);
   });
   api.openapi(history, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);

@@ -86,6 +86,10 @@ export const StatusOperatorSchema = z
     watermark: WatermarkSchema,
     lag_micros: z.int().nullable(),
     open_windows: OpenWindowsSchema.nullable(),
+    uncommitted_rows: count.nullable().openapi({
+      description:
+        'Of a sink: rows received in this generation that no committed checkpoint covers yet; null of others.',
+    }),
     subtasks: z.array(StatusSubtaskSchema),
   })
   .openapi('StatusOperator');

@@ -32,10 +32,15 @@ export async function pipelineStatus(
   services: ApiServices,
   found: PipelineAndJob,
 ): Promise<PipelineStatus> {
-  const { job } = found;
-  const leader =
-    job.generation === 0 ? null : await services.leaderStatus(job.pipelineId, job.generation);
-  return statusOf(found, leader, services.nowMs());
+  return statusOf(found, await leaderOf(services, found), services.nowMs());
+}
+
+/** What the leader of the job's generation says; null when there is none, or it does not answer. */
+export async function leaderOf(
+  services: ApiServices,
+  { job }: PipelineAndJob,
+): Promise<LeaderStatus | null> {
+  return job.generation === 0 ? null : await services.leaderStatus(job.pipelineId, job.generation);
 }
 
 /** @param leader  null: there is none, or it did not answer */
@@ -139,7 +144,9 @@ function operatorStatus(
     state_rows: sum(metrics, (each) => each.stateRows),
     watermark,
     lag_micros: lagOf(watermark, nowMs),
-    open_windows: openWindows(metrics),
+    open_windows: openWindows(operator, metrics),
+    uncommitted_rows:
+      operator.spec.tag === 'sink' ? sum(metrics, (each) => each.uncommittedRows ?? 0) : null,
     subtasks: metrics.map((each) => subtaskStatus(each, rates)),
   };
 }
@@ -162,13 +169,18 @@ function subtaskStatus(metrics: OperatorMetrics, rates: readonly OperatorRates[]
   };
 }
 
-function openWindows(metrics: readonly OperatorMetrics[]): StatusOperator['open_windows'] {
+function openWindows(
+  { spec }: GraphOperator,
+  metrics: readonly OperatorMetrics[],
+): StatusOperator['open_windows'] {
   const windows = metrics.flatMap((each) => (each.windows === undefined ? [] : [each.windows]));
   if (windows.length === 0) return null;
   const ends = windows.flatMap(({ firstEnd }) => (firstEnd === null ? [] : [firstEnd]));
-  // Windows are counted where their groups lie: subtasks share them, so the largest count is the nearest.
+  const counts = windows.map((each) => each.count);
+  const areSessions = spec.tag === 'window-aggregate' && spec.window.tag === 'session';
   return {
-    count: Math.max(...windows.map((each) => each.count)),
+    // Sessions are each of one key. Other windows have groups on every subtask: the largest count is the nearest.
+    count: areSessions ? sum(counts, (each) => each) : Math.max(...counts),
     first_end: ends.length === 0 ? null : Math.floor(Math.min(...ends)),
   };
 }

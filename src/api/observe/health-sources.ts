@@ -1,0 +1,155 @@
+/** Rules about sources: no rows, bad rows, silence, and event time that stands still or has run away. */
+import type { SourceSpec } from '../../graph/graph.ts';
+import { type Facts, type Finding, type Fix, type SourceFacts, sourceRef } from './health-facts.ts';
+import { counted, grouped, instant, span } from './health-words.ts';
+import type { StatusPartition } from './status-shapes.ts';
+
+/** A source that gives nothing for so long is worth a word. */
+const SILENT_MICROS = 30_000_000;
+/** Partitions are taken for slow, not for silent, before. */
+const HOLDS_MICROS = 5_000_000;
+/** No clock is wrong by so much. */
+const FUTURE_MICROS = 3_600_000_000;
+/** Stored rows that are seconds of work, and not few. */
+const BEHIND_ROWS = 10_000;
+const BEHIND_SECONDS = 10;
+
+export function sourceFindings(facts: Facts): Finding[] {
+  return facts.sources.flatMap((source) =>
+    [
+      noRowsYet(facts, source),
+      allBad(facts, source),
+      inFuture(facts, source),
+      behind(facts, source),
+      partitionHolds(facts, source),
+      silent(source),
+    ].filter((finding) => finding !== null),
+  );
+}
+
+/** Where rows of the table come from, as far as a user can do something about it. */
+function noRowsYet({ status }: Facts, source: SourceFacts): Finding | null {
+  const { operator, spec } = source;
+  if (operator.rows_in > 0 || operator.errors > 0 || source.ended) return null;
+  const { table } = spec;
+  const path = `/api/v1/pipelines/${status.pipeline_id}/tables/${encodeURIComponent(table)}/rows`;
+  return {
+    level: 'waiting',
+    code: 'NO_ROWS_YET',
+    sentence: `Source ${table} has never had a row.`,
+    fix:
+      spec.connector.connector === 'http'
+        ? { text: `Post rows to ${path}` }
+        : { text: `Look at what the connector ${spec.connector.connector} reads.` },
+    source: sourceRef(source),
+    since: status.running_since,
+  };
+}
+
+function allBad({ errors }: Facts, source: SourceFacts): Finding | null {
+  const { operator, spec } = source;
+  if (operator.rows_out > 0 || operator.errors === 0) return null;
+  const first = errors.find((error) => error.operator === operator.operator_id);
+  const reason = first === undefined ? '' : ` The first: ${first.message} (${first.code}).`;
+  return {
+    level: 'warning',
+    code: 'ALL_BAD',
+    sentence: `All ${counted(operator.errors, 'row')} of source ${spec.table} were refused.${reason}`,
+    fix: { text: 'Compare the rows with the columns that the table declares.' },
+    source: sourceRef(source),
+  };
+}
+
+function inFuture(facts: Facts, source: SourceFacts): Finding | null {
+  const { status } = facts;
+  const ahead = source.partitions.flatMap(({ partition, watermark }) =>
+    typeof watermark === 'number' && watermark > status.at + FUTURE_MICROS
+      ? [{ partition, watermark }]
+      : [],
+  );
+  const [first] = ahead;
+  // Data may be ahead of the clock and in order: then it flows.
+  if (first === undefined || status.totals.late === 0 || status.rates.rows_out > 0) return null;
+  return {
+    level: 'warning',
+    code: 'WATERMARK_IN_FUTURE',
+    sentence: `The watermark of source ${source.spec.table} stands at ${instant(first.watermark)}, ${span(first.watermark - status.at)} ahead of the clock: an event from the future has closed every window before it, and ${counted(status.totals.late, 'row')} came late.`,
+    fix: {
+      text: 'The watermark never goes back. Keep such events out, for instance with a generated column that bounds the time, and restart without state.',
+      action: 'restart_without_state',
+    },
+    source: sourceRef(source, first.partition),
+    watermark: first.watermark,
+  };
+}
+
+function behind({ status }: Facts, source: SourceFacts): Finding | null {
+  const backlog = source.partitions.reduce((sum, each) => sum + (each.backlog_rows ?? 0), 0);
+  const rate = source.operator.rows_in_per_second;
+  if (backlog < BEHIND_ROWS || backlog < rate * BEHIND_SECONDS) return null;
+  const work = rate > 0 ? `, ${span((backlog / rate) * 1e6)} of work at the present rate` : '';
+  return {
+    level: 'warning',
+    code: 'BEHIND',
+    sentence: `${grouped(backlog)} stored rows of source ${source.spec.table} are not read yet${work}.`,
+    fix: {
+      text: `Raise the parallelism, with as many partitions of the table${source.partitions.length > 1 ? '' : " ('partitions' = …)"}.`,
+    },
+    source: sourceRef(source),
+    since: status.running_since,
+  };
+}
+
+/** Operators that wait for event time to move on. */
+const waits = (facts: Facts, source: SourceFacts): boolean =>
+  facts.operators.some(
+    ({ status }) =>
+      (status.open_windows?.count ?? 0) > 0 && facts.sourcesOf(status.operator_id).includes(source),
+  );
+
+function partitionHolds(facts: Facts, source: SourceFacts): Finding | null {
+  const { status } = facts;
+  const open = source.partitions.filter((each) => !each.idle && !each.ended);
+  if (open.length < 2 || !waits(facts, source)) return null;
+  const standing = (each: StatusPartition): number =>
+    typeof each.watermark === 'number' ? each.watermark : -Infinity;
+  const [slowest] = open.toSorted((left, right) => standing(left) - standing(right));
+  const foremost = Math.max(...open.map(standing));
+  if (slowest === undefined || standing(slowest) >= foremost) return null;
+  const silentMicros = status.at - (slowest.last_row_at ?? status.running_since ?? status.at);
+  if (silentMicros < HOLDS_MICROS) return null;
+  const where = `partition ${slowest.partition} of source ${source.spec.table}`;
+  const never = slowest.watermark === null;
+  return {
+    level: 'waiting',
+    code: 'PARTITION_HOLDS_WATERMARK',
+    sentence: never
+      ? `Event time waits for ${where}, which has never had a row; the others have reached ${instant(foremost)}.`
+      : `Event time waits for ${where}, which stands at ${instant(standing(slowest))} and has had no rows for ${span(silentMicros)}; the others have reached ${instant(foremost)}.`,
+    fix: idleFix(source.spec),
+    source: sourceRef(source, slowest.partition),
+    watermark: slowest.watermark,
+    since: slowest.last_row_at,
+  };
+}
+
+function idleFix(spec: SourceSpec): Fix {
+  if (spec.watermark === null || spec.watermark.idleMs !== null) return null;
+  return {
+    text: 'Let partitions without rows step aside: add this option to the table, and restart.',
+    sql: "idle_time = interval '30 seconds'",
+  };
+}
+
+function silent(source: SourceFacts): Finding | null {
+  const { operator, spec, silentMicros, lastRowAt } = source;
+  if (operator.rows_in === 0 || source.ended || silentMicros < SILENT_MICROS) return null;
+  return {
+    level: 'waiting',
+    code: 'SOURCE_SILENT',
+    sentence: `No rows have come into source ${spec.table} for ${span(silentMicros)}.`,
+    source: sourceRef(source),
+    watermark: operator.watermark,
+    since: lastRowAt,
+  };
+}
