@@ -14,6 +14,7 @@ import { addPipelineRoutes } from './pipelines/pipeline-routes.ts';
 import { answerError, notFound, refuseInvalid } from './http/problem.ts';
 import { addRowsRoutes } from './rows/rows-routes.ts';
 import { addDetailRoutes } from './stream/detail-routes.ts';
+import { addEventRoutes } from './stream/event-routes.ts';
 import { addListRoutes } from './stream/list-routes.ts';
 import { addPreviewRoutes } from './stream/preview-routes.ts';
 import { addUdfRoutes } from './functions/udf-routes.ts';
@@ -68,6 +69,7 @@ export function createApi(): Api {
   addListRoutes(api);
   addPreviewRoutes(api);
   addDetailRoutes(api);
+  addEventRoutes(api);
   addPipelineRoutes(api, ingest);
   addJobRoutes(api);
   addOutputRoute(api);

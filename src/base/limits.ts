@@ -68,7 +68,7 @@ export const LIMITS = {
   healthyMs: 120_000,
   /** Epochs kept behind the tip. */
   checkpointsKept: 4,
-  previewRowsKept: 1_000,
+  previewRowsKept: 5_000,
   errorRowsKept: 1_000,
 } as const;
 

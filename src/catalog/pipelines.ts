@@ -8,7 +8,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { jobOf, pipelineOf, TERMINAL_STATES } from './schema.ts';
-import type { Database, JobTable, PipelineAndJob, StopMode } from './schema.ts';
+import type { Database, Job, JobTable, PipelineAndJob, StopMode } from './schema.ts';
 
 /** `graph` is JSON text; `settings` overrides defaults of the runtime, by their names. */
 export type NewPipeline = {
@@ -112,6 +112,31 @@ export async function getPipeline(
     .where('id', '=', id)
     .executeTakeFirst();
   return pipeline === undefined ? null : { pipeline: pipelineOf(pipeline), job: jobOf(job) };
+}
+
+/** The job as it is now, and which version of its pipeline is stored: small, for those who look every second. */
+export async function watchJob(
+  db: Kysely<Database>,
+  id: string,
+): Promise<{ job: Job; pipelineVersion: number } | null> {
+  const row = await db
+    .selectFrom('jobs')
+    .innerJoin('pipelines', 'pipelines.id', 'jobs.pipeline_id')
+    .selectAll('jobs')
+    .select('pipelines.version as pipeline_version')
+    .where('jobs.pipeline_id', '=', id)
+    .executeTakeFirst();
+  return row === undefined ? null : { job: jobOf(row), pipelineVersion: row.pipeline_version };
+}
+
+/** Somebody looks at a preview; nothing of any other pipeline. */
+export async function touchPreview(db: Kysely<Database>, id: string, nowMs: number): Promise<void> {
+  await db
+    .updateTable('pipelines')
+    .set({ watched_ms: nowMs })
+    .where('id', '=', id)
+    .where('watched_ms', 'is not', null)
+    .execute();
 }
 
 /** A page of at most `limit` pipelines, newest first, after the pipeline `after` (from the beginning when it is null or gone). */

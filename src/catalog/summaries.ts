@@ -89,6 +89,24 @@ export async function listSummaries(
   return { summaries: rows.map(summaryOf), total: rows[0]?.total ?? 0, sequence };
 }
 
+/** D1 binds at most a hundred values in one statement. */
+const IDS_MAX = 90;
+
+/** Those of these pipelines that there are. */
+export async function summariesOf(
+  db: Kysely<Database>,
+  ids: readonly string[],
+): Promise<Summary[]> {
+  const found: Summary[] = [];
+  for (let at = 0; at < ids.length; at += IDS_MAX) {
+    const rows = await summaries(db)
+      .where('pipelines.id', 'in', ids.slice(at, at + IDS_MAX))
+      .execute();
+    found.push(...rows.map(summaryOf));
+  }
+  return found;
+}
+
 /** How many pipelines there are. */
 export async function countPipelines(db: Kysely<Database>): Promise<number> {
   const row = await db

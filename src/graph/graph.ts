@@ -15,7 +15,11 @@ import type { OverCall, OverForm, SortKey } from '../expr/over.ts';
 import type { DecodeColumn, FormatSpec, SinkFormat } from '../formats/format.ts';
 import type { Window } from '../plan/logical.ts';
 
+/** Begins with the tag of the operator's spec and a hyphen: `source-1`, `sink-4`. */
 export type OperatorId = string;
+
+export const isSourceId = (id: OperatorId): boolean => id.startsWith('source-');
+export const isSinkId = (id: OperatorId): boolean => id.startsWith('sink-');
 
 /** How a table reaches the outside; options are checked by the connector's declaration. */
 export type ConnectorSpec = {

@@ -5,9 +5,10 @@ import { getPipeline } from '../../catalog/pipelines.ts';
 import type { Api } from '../app.ts';
 import { JobParams, OutputDataSchema } from './job-shapes.ts';
 import { loadJob } from '../load.ts';
-import { OutputFollower, previewSubtasks } from './output-stream.ts';
+import { previewSubtasks } from './output-readers.ts';
+import { followOutput } from './output-stream.ts';
+import { eventResponse } from '../http/event-stream.ts';
 import { problems } from '../http/problem.ts';
-import type { ApiServices } from '../services.ts';
 
 const output = createRoute({
   method: 'get',
@@ -31,65 +32,15 @@ export function addOutputRoute(api: Api): void {
   api.openapi(output, async (c) => {
     const { id, job_id: jobId } = c.req.valid('param');
     const found = await loadJob(c.env, id, jobId);
+    const load = () => getPipeline(c.env.database, id);
     if (previewSubtasks(found).length === 0) {
       throw new EngineError('INVALID_REQUEST', 'the job has no preview sink', {
         hint: 'A bare SELECT in the query makes one.',
       });
     }
-    const headers = {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    };
-    return new Response(eventStream(c.env, id), { headers }) as never;
-  });
-}
-
-/** Written and not yet read, at most about this much. */
-const BUFFER_BYTES = 256 * 1024;
-
-function eventStream(services: ApiServices, pipelineId: string): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  let follower: OutputFollower | null = null;
-  let room = Promise.withResolvers<void>();
-  const source = {
-    start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-      const sink = {
-        write: (text: string): void => {
-          if (follower?.closed !== true) controller.enqueue(encoder.encode(text));
-        },
-        ready: async (): Promise<void> => {
-          while (follower?.closed !== true && (controller.desiredSize ?? 1) <= 0)
-            await room.promise;
-        },
-      };
-      const following = new OutputFollower(
-        services,
-        () => getPipeline(services.database, pipelineId),
-        sink,
-      );
-      follower = following;
+    return eventResponse(async (sink) => {
       sink.write(': following\n\n');
-      following.run().then(
-        () => {
-          if (!following.closed) controller.close();
-        },
-        (thrown: unknown) => {
-          if (!following.closed) controller.error(thrown);
-        },
-      );
-    },
-    pull(): void {
-      room.resolve();
-      room = Promise.withResolvers<void>();
-    },
-    cancel(): void {
-      follower?.close();
-      room.resolve();
-    },
-  };
-  return new ReadableStream<Uint8Array>(source, {
-    highWaterMark: BUFFER_BYTES,
-    size: (chunk) => chunk?.byteLength ?? 0,
+      await followOutput(c.env, load, sink);
+    }) as never;
   });
 }

@@ -34,7 +34,7 @@ export async function errorRows(
   const graph = graphOf(found.pipeline);
   const keepers = [...leadersOf(found.job.generation), ...logsOf(graph)];
   const pages = await Promise.all(
-    keepers.map(async (keeper) => await keptBy(services, found.pipeline.id, graph, keeper, 0)),
+    keepers.map((keeper) => keptBy(services, found.pipeline.id, graph, keeper, 0)),
   );
   const all = pages.flatMap(({ rows }) => rows).sort(newestFirst);
   const rest = after === null ? all : all.filter((row) => isBehind(row.id, after));
@@ -68,18 +68,19 @@ export async function keptBy(
   graph: PhysicalGraph,
   keeper: Keeper,
   after: number,
+  limit: number = LIMITS.errorRowsKept,
 ): Promise<{ rows: ErrorRow[]; last: number | null }> {
   try {
     if (keeper.tag === 'leader') {
       const { generation } = keeper;
-      const page = await services.problems(pipelineId, generation, after, LIMITS.errorRowsKept);
+      const page = await services.problems(pipelineId, generation, after, limit);
       return {
         rows: page.rows.map((row) => problemRow(graph, generation, row)),
         last: page.last,
       };
     }
     const { table, partition } = keeper;
-    const kept = await services.log(pipelineId, table, partition).rejected(LIMITS.errorRowsKept);
+    const kept = await services.log(pipelineId, table, partition).rejected(limit);
     // Sequences of a log count from 0.
     const rows = kept
       .toReversed()
@@ -149,7 +150,7 @@ function beginning(text: string): string {
 const idOf = (atMs: number, keeper: string, number: number): string =>
   `${Math.floor(atMs).toString(36).padStart(9, '0')}-${keeper}-${number.toString(36).padStart(8, '0')}`;
 
-const newestFirst = (left: ErrorRow, right: ErrorRow): number =>
+export const newestFirst = (left: ErrorRow, right: ErrorRow): number =>
   left.id < right.id ? 1 : left.id > right.id ? -1 : 0;
 
 const isBehind = (id: string, after: string): boolean => id < after;

@@ -2,6 +2,9 @@
 import { z } from '@hono/zod-openapi';
 import { OutputDataSchema } from '../jobs/job-shapes.ts';
 import { LineageSchema } from '../jobs/lineage-view.ts';
+import { HealthSchema } from '../observe/health-shapes.ts';
+import { HistorySchema } from '../observe/history-shapes.ts';
+import { PipelineStatusSchema } from '../observe/status-shapes.ts';
 import { ErrorRowSchema } from './detail-shapes.ts';
 
 export const TOPICS = ['status', 'health', 'history', 'output', 'lineage', 'errors'] as const;
@@ -11,7 +14,7 @@ export type Topic = (typeof TOPICS)[number];
 export const OutputEventSchema = OutputDataSchema.extend({
   dropped: z.int().openapi({
     description:
-      'Rows of this subtask that are missing before these: the reader was too slow, or they were gone when it came.',
+      'Rows of this subtask that are missing since its last event: the reader was too slow, or away for too long.',
   }),
 }).openapi('OutputEvent');
 
@@ -25,6 +28,19 @@ export const ErrorsEventSchema = z.object({ data: z.array(ErrorRowSchema) }).ope
 
 /** Data of `event: gone`: the last event. */
 export const GoneEventSchema = z.object({ pipeline_id: z.string() }).openapi('GoneEvent');
+
+/** The data of an event, by its name; see the schemas for what each holds. */
+export const PageEventSchema = z
+  .union([
+    PipelineStatusSchema,
+    HealthSchema,
+    HistorySchema,
+    OutputEventSchema,
+    LineageEventSchema,
+    ErrorsEventSchema,
+    GoneEventSchema,
+  ])
+  .openapi('PageEvent');
 
 export const EventsQuery = z.object({
   topics: z
@@ -48,7 +64,7 @@ export const EventsQuery = z.object({
     }),
   last_event_id: z
     .string()
-    .max(4000)
+    .max(32_000)
     .optional()
     .openapi({ description: 'Where to go on, for clients that can not send Last-Event-ID.' }),
 });

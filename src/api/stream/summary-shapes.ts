@@ -82,6 +82,11 @@ export const SummariesQuery = z.object({
 export const WATCHED_MAX = 100;
 
 export const ListEventsQuery = z.object({
+  last_event_id: z
+    .string()
+    .max(100)
+    .optional()
+    .openapi({ description: 'Where to go on, for clients that can not send Last-Event-ID.' }),
   watch: z
     .string()
     .optional()
