@@ -2,6 +2,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
+import { addAuthoringRoutes } from './authoring/authoring-routes.ts';
 import { Ingest } from './rows/ingest.ts';
 import { addExampleRoutes } from './examples/example-routes.ts';
 import { useOwnWords } from './http/issue-words.ts';
@@ -36,6 +37,7 @@ const DESCRIPTION = {
     { name: 'jobs', description: 'How a pipeline runs.' },
     { name: 'observe', description: 'What a pipeline does, and why nothing comes out.' },
     { name: 'rows', description: 'Rows in by HTTP.' },
+    { name: 'authoring', description: 'What an editor asks while a query is written.' },
     { name: 'udfs', description: "Functions of the user's own." },
     { name: 'meta', description: 'About this server.' },
     { name: 'local', description: "Only on one's own machine." },
@@ -77,6 +79,7 @@ export function createApi(): Api {
   addRowsRoutes(api, ingest);
   addUdfRoutes(api);
   addExampleRoutes(api);
+  addAuthoringRoutes(api);
   addLocalRoutes(api);
   api.doc31('/api/v1/openapi.json', DESCRIPTION);
   api.doc31('/api/v1/api-docs/openapi.json', DESCRIPTION);

@@ -44,38 +44,44 @@ import { ZONES } from './functions/zones.ts';
 import { nearestNames } from './spelling.ts';
 import { isUserCall, userStandIn } from './user-function.ts';
 
-export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = [
-  ...ARITHMETIC,
-  ...DECIMAL_ARITHMETIC,
-  ...INTERVAL_ARITHMETIC,
-  ...INTERVAL_SCALING,
-  ...DATE_ARITHMETIC,
-  ...TYPED_ARITHMETIC,
-  ...COMPARISONS,
-  ...CONDITIONALS,
-  ...LIKES,
-  ...LISTS,
-  ...REGEX,
-  ...REGEX_LISTS,
-  ...MATH,
-  ...MATH_FLOAT,
-  ...MATH_WHOLE,
-  ...TEXT_CASE,
-  ...TEXT_FUNCTIONS,
-  ...TEXT_BUILDING,
-  ...TEXT_SEARCH,
-  ...TEXT_MORE,
-  ...BYTES,
-  ...JSON_FUNCTIONS,
-  ...JSON_MAKING,
-  ...LIST_BUILDING,
-  ...LIST_READING,
-  ...TIME,
-  ...CALENDAR,
-  ...ZONES,
-  ...TIME_TEXT,
-  ...DATES,
+/** All of them by what they are about, in the order in which documents list them. */
+export const FUNCTION_FAMILIES: readonly {
+  readonly family: string;
+  readonly functions: readonly ScalarFunction[];
+}[] = [
+  {
+    family: 'arithmetic',
+    functions: [
+      ...ARITHMETIC,
+      ...DECIMAL_ARITHMETIC,
+      ...INTERVAL_ARITHMETIC,
+      ...INTERVAL_SCALING,
+      ...DATE_ARITHMETIC,
+      ...TYPED_ARITHMETIC,
+    ],
+  },
+  { family: 'comparison', functions: COMPARISONS },
+  { family: 'conditional', functions: CONDITIONALS },
+  { family: 'pattern', functions: LIKES },
+  { family: 'array', functions: LISTS },
+  { family: 'pattern', functions: [...REGEX, ...REGEX_LISTS] },
+  { family: 'math', functions: [...MATH, ...MATH_FLOAT, ...MATH_WHOLE] },
+  {
+    family: 'text',
+    functions: [...TEXT_CASE, ...TEXT_FUNCTIONS, ...TEXT_BUILDING, ...TEXT_SEARCH, ...TEXT_MORE],
+  },
+  { family: 'bytes and hashes', functions: BYTES },
+  { family: 'JSON', functions: [...JSON_FUNCTIONS, ...JSON_MAKING] },
+  { family: 'array', functions: [...LIST_BUILDING, ...LIST_READING] },
+  {
+    family: 'date and time',
+    functions: [...TIME, ...CALENDAR, ...ZONES, ...TIME_TEXT, ...DATES],
+  },
 ];
+
+export const SCALAR_FUNCTIONS: readonly ScalarFunction[] = FUNCTION_FAMILIES.flatMap(
+  ({ functions }) => functions,
+);
 
 /** Functions on lists are called list_… as well. */
 const LIST_ALIASES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -86,7 +92,7 @@ const LIST_ALIASES: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** Other names of the same function. */
-const ALIASES: Readonly<Record<string, string>> = {
+export const FUNCTION_ALIASES: Readonly<Record<string, string>> = {
   ...LIST_ALIASES,
   array_contains: 'array_has',
   list_contains: 'array_has',
@@ -174,13 +180,15 @@ export const functionById = (id: string): ScalarFunction =>
 
 /** Names that can be called as `name(…)`, for help and suggestions. */
 export const functionNames = (): string[] =>
-  [...BY_NAME.keys(), ...Object.keys(ALIASES)].filter((name) => /^[a-z_0-9]+$/.test(name)).sort();
+  [...BY_NAME.keys(), ...Object.keys(FUNCTION_ALIASES)]
+    .filter((name) => /^[a-z_0-9]+$/.test(name))
+    .sort();
 
 export const isFunctionName = (name: string): boolean => BY_NAME.has(canonicalName(name));
 
 const canonicalName = (name: string): string => {
   const lower = name.toLowerCase();
-  return ALIASES[lower] ?? lower;
+  return FUNCTION_ALIASES[lower] ?? lower;
 };
 
 export type ResolvedFunction = {

@@ -111,3 +111,22 @@ export const BARE_FUNCTIONS = words(
 
 /** Type names that make a literal of the string behind them. */
 export const LITERAL_TYPES = words('date time timestamp timestamptz datetime');
+
+/** Words that the grammar knows where they stand, and that are free as names. */
+const POSITIONAL_WORDS = words(
+  'after aggregate always anti any asc asof async at by called cast current default define desc ' +
+    'descriptor enforced escape exclude exists explain extract fetch filter first following function ' +
+    'generated groups grouping if ignore immutable input interval key language last logical ' +
+    'match match_recognize measures metadata next no nulls of offset one only ordinality over overlay ' +
+    'partition partitioned past pattern per physical placing position preceding precision primary range ' +
+    'recursive respect returns row rows semi set sets skip stable stored struct substring ' +
+    'system_time temp temporary time timestamp to trim try_cast unbounded unknown unsigned ' +
+    'values varying view virtual volatile watermark window within without zone rollup cube date map',
+);
+
+/** Every keyword in upper case, sorted: for completion and highlighting. */
+export const KEYWORDS: readonly string[] = [
+  ...new Set([...RESERVED_WORDS, ...CLAUSE_STARTERS, ...POSITIONAL_WORDS, ...INTERVAL_UNITS]),
+]
+  .map((word) => word.toUpperCase())
+  .sort();

@@ -39,6 +39,8 @@ test('operations have names of their own, a tag, a summary and answers with cont
     expect(Object.keys(operation.responses), route).toContain('200');
     for (const [status, response] of Object.entries<Json>(operation.responses)) {
       expect(response.description, route).toBeTruthy();
+      // What has not changed is not sent again.
+      if (status === '304') continue;
       expect(Object.keys(response.content), `${route} ${status}`).toHaveLength(1);
       if (Number(status) >= 400)
         expect(response.content['application/json'].schema.$ref).toBe(
