@@ -38,7 +38,13 @@ describe('the catalogue of completions', () => {
       ...AGGREGATES.map(({ name }) => name),
       ...Object.keys(AGGREGATE_ALIASES),
       ...OVER_FUNCTIONS.keys(),
-      ...['tumble', 'hop', 'cumulate', 'session', 'unnest', 'row_time', 'grouping'],
+      'tumble',
+      'hop',
+      'cumulate',
+      'session',
+      'unnest',
+      'row_time',
+      'grouping',
     ].filter((name) => !names.has(name) && !names.has(name.toUpperCase()));
     expect(missing).toEqual([]);
     for (const { name, doc, signatures, category } of catalogue.functions) {
