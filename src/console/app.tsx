@@ -5,6 +5,18 @@ import { Nav } from './parts/nav.tsx';
 import { Toasts } from './parts/toasts.tsx';
 
 const PipelinesPage = lazy(async () => (await import('./pages/pipelines/page.tsx')).PipelinesPage);
+const ConnectionsPage = lazy(
+  async () => (await import('./pages/connections/page.tsx')).ConnectionsPage,
+);
+const ChooseConnectorPage = lazy(
+  async () => (await import('./pages/connections/choose-page.tsx')).ChooseConnectorPage,
+);
+const WizardPage = lazy(
+  async () => (await import('./pages/connections/wizard-page.tsx')).WizardPage,
+);
+const StoredTablePage = lazy(
+  async () => (await import('./pages/connections/table-page.tsx')).StoredTablePage,
+);
 
 function NoPage() {
   return (
@@ -33,6 +45,10 @@ function Page() {
       <Router>
         <Route path="/" component={PipelinesPage} />
         <Route path="/pipelines" component={PipelinesPage} />
+        <Route path="/connections" component={ConnectionsPage} />
+        <Route path="/connections/new" component={ChooseConnectorPage} />
+        <Route path="/connections/new/:connector" component={WizardPage} />
+        <Route path="/connections/tables/:id" component={StoredTablePage} />
         <Route default component={NoPage} />
       </Router>
     </main>

@@ -13,52 +13,16 @@ import { planFunction } from '../../graph/plan-sql.ts';
 import type { Api } from '../app.ts';
 import { json, jsonBody } from '../http/json-answer.ts';
 import { checkFunctions } from '../pipelines/planning.ts';
-import { ReportSchema, problems, refusal } from '../http/problem.ts';
+import { problems, refusal } from '../http/problem.ts';
 import type { ApiServices } from '../services.ts';
-import { strictShape } from '../http/strict-shape.ts';
+import {
+  GlobalUdfSchema,
+  UdfPostSchema,
+  UdfValidationSchema,
+  ValidateUdfSchema,
+} from './udf-shapes.ts';
 
 const tags = ['udfs'];
-
-const definition = z.string().openapi({
-  description: 'One CREATE FUNCTION statement.',
-  example:
-    'CREATE FUNCTION count_char(s TEXT, c TEXT) RETURNS BIGINT LANGUAGE javascript AS $$ return s.split(c).length - 1; $$',
-});
-const language = z
-  .enum(['javascript', 'typescript'])
-  .optional()
-  .openapi({ description: 'Must be what the definition says; it need not be given.' });
-
-const UdfPostSchema = strictShape({
-  prefix: z.string().max(200).default(''),
-  language,
-  definition,
-  description: z.string().max(10_000).nullish(),
-}).openapi('UdfPost');
-
-const GlobalUdfSchema = z
-  .object({
-    id: z.string().openapi({ example: 'udf_5bY2kd81Qz' }),
-    prefix: z.string(),
-    name: z.string(),
-    language: z.string(),
-    created_at: z.int(),
-    updated_at: z.int(),
-    definition: z.string(),
-    description: z.string().nullable(),
-    dylib_url: z.null().openapi({ description: 'Nothing is compiled here.' }),
-  })
-  .openapi('GlobalUdf');
-
-const ValidateUdfSchema = strictShape({ definition, language }).openapi('ValidateUdfPost');
-
-const UdfValidationSchema = z
-  .object({
-    udf_name: z.string().nullable(),
-    errors: z.array(z.string()),
-    reports: z.array(ReportSchema).openapi({ description: 'The same with code, place and hint.' }),
-  })
-  .openapi('UdfValidationResult');
 
 const create = createRoute({
   method: 'post',
