@@ -29,6 +29,8 @@ type Props<Row> = {
   rowKey(row: Row, index: number): string | number;
   /** CSS height of the part that scrolls. */
   height: string;
+  /** CSS width below which the table scrolls sideways. */
+  minWidth?: string;
   rowHeight?: number;
   onOpen?(row: Row): void;
   selectedKey?: string | number | null;
@@ -54,7 +56,8 @@ export function VirtualTable<Row>(props: Props<Row>) {
   const { onRange } = props;
   useEffect(() => onRange?.(first, last), [first, last, onRange]);
   useFollow(scroller, rows, props.follow === true);
-  const template = columns.map(({ width }) => width).join(' ');
+  const template = columns.map(({ width: track }) => track).join(' ');
+  const width = props.minWidth === undefined ? {} : { minWidth: props.minWidth };
   return (
     <div
       class="table"
@@ -65,7 +68,7 @@ export function VirtualTable<Row>(props: Props<Row>) {
       aria-rowcount={rows.length + 1}
       tabIndex={0}
     >
-      <div role="rowgroup">
+      <div role="rowgroup" class="table-head" style={width}>
         <Head {...props} template={template} />
       </div>
       {rows.length === 0 && empty !== undefined && (
@@ -77,7 +80,7 @@ export function VirtualTable<Row>(props: Props<Row>) {
       )}
       <div
         role="rowgroup"
-        style={{ position: 'relative', height: `${virtualizer.getTotalSize()}px` }}
+        style={{ ...width, position: 'relative', height: `${virtualizer.getTotalSize()}px` }}
       >
         {items.map(({ index, start }) => {
           const row = rows[index];
@@ -100,12 +103,7 @@ export function VirtualTable<Row>(props: Props<Row>) {
 
 function Head<Row>({ columns, template, sort, onSort }: Props<Row> & { template: string }) {
   return (
-    <div
-      class="table-row table-head"
-      role="row"
-      aria-rowindex={1}
-      style={{ gridTemplateColumns: template }}
-    >
+    <div class="table-row" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
       {columns.map(({ key, title, numeric, sortable }) => {
         const sorted =
           sort?.key === key ? (sort.descending ? 'descending' : 'ascending') : undefined;

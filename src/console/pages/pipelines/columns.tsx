@@ -25,6 +25,9 @@ function Rate({ live, name }: PipelineSummary) {
   );
 }
 
+/** What they need at least, side by side. */
+export const COLUMNS_WIDTH = '70rem';
+
 export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
     key: 'name',
@@ -44,21 +47,21 @@ export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
     key: 'state',
     title: 'State',
-    width: '8.5rem',
+    width: '8rem',
     sortable: true,
     cell: ({ state }) => <StateBadge state={state} />,
   },
   {
     key: 'rate',
     title: 'Rows in',
-    width: '12rem',
+    width: '11rem',
     sortable: true,
     cell: (summary) => <Rate {...summary} />,
   },
   {
     key: 'lag',
     title: 'Lag',
-    width: '7rem',
+    width: '6rem',
     numeric: true,
     sortable: true,
     cell: ({ live }) =>
@@ -67,7 +70,7 @@ export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
     key: 'epoch',
     title: 'Epoch',
-    width: '6rem',
+    width: '5rem',
     numeric: true,
     sortable: true,
     cell: ({ epoch }) => count(epoch),
@@ -75,7 +78,7 @@ export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
     key: 'restarts',
     title: 'Restarts',
-    width: '6rem',
+    width: '5.5rem',
     numeric: true,
     sortable: true,
     cell: ({ restarts }) => count(restarts),
@@ -83,20 +86,20 @@ export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
     key: 'flow',
     title: 'From → to',
-    width: 'minmax(9rem, 1fr)',
+    width: 'minmax(8rem, 1fr)',
     cell: (summary) => <Flow {...summary} />,
   },
   {
     key: 'created',
     title: 'Created',
-    width: '11rem',
+    width: '10.5rem',
     sortable: true,
     cell: ({ created_at: at }) => <Time at={at} />,
   },
   {
     key: 'actions',
     title: 'Actions',
-    width: '6.5rem',
+    width: '5.5rem',
     cell: (pipeline) => <PipelineActions pipeline={pipeline} />,
   },
 ];

@@ -5,7 +5,7 @@ import { count } from '../../lib/format.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { VirtualTable } from '../../parts/virtual-table.tsx';
-import { COLUMNS } from './columns.tsx';
+import { COLUMNS, COLUMNS_WIDTH } from './columns.tsx';
 import {
   addressOf,
   type Filter,
@@ -64,6 +64,7 @@ export function PipelinesPage() {
         <VirtualTable
           label="Pipelines"
           height="calc(100dvh - 12.5rem)"
+          minWidth={COLUMNS_WIDTH}
           rows={shown}
           columns={COLUMNS}
           rowKey={({ id }) => id}
