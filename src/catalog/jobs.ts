@@ -7,7 +7,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { ErrorReport } from '../base/errors.ts';
-import { getPipeline } from './pipelines.ts';
+import { getPipeline, removePreview } from './pipelines.ts';
 import type { Database, Job, JobTable, PipelineAndJob } from './schema.ts';
 
 /** Ids of at most `limit` pipelines whose time to be looked at has come, the longest overdue first. */
@@ -162,6 +162,7 @@ export type ControllerCatalog = {
     nowMs: number,
   ): Promise<void>;
   schedule(pipelineId: string, pipelineVersion: number, nextPollMs: number | null): Promise<void>;
+  removePreview(pipelineId: string): Promise<void>;
 };
 
 export function controllerCatalog(db: Kysely<Database>): ControllerCatalog {
@@ -174,5 +175,6 @@ export function controllerCatalog(db: Kysely<Database>): ControllerCatalog {
       recordFailure(db, jobId, generation, report, nowMs),
     schedule: (pipelineId, version, nextPollMs) =>
       scheduleNext(db, pipelineId, version, nextPollMs),
+    removePreview: (pipelineId) => removePreview(db, pipelineId),
   };
 }

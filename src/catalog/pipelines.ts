@@ -299,13 +299,30 @@ export async function deletePipeline(
       ? await db.selectFrom('pipelines').select('id').where('id', '=', id).executeTakeFirst()
       : undefined;
   if (found !== undefined) return 'running';
-  // Also cleans up after a deletion that was interrupted here.
+  await deleteJob(db, id);
+  return deleted === undefined ? 'missing' : 'deleted';
+}
+
+/** Also cleans up after a deletion that was interrupted before it. */
+async function deleteJob(db: Kysely<Database>, pipelineId: string): Promise<void> {
   const job = await db
     .selectFrom('jobs')
     .select('id')
-    .where('pipeline_id', '=', id)
+    .where('pipeline_id', '=', pipelineId)
     .executeTakeFirst();
   if (job !== undefined) await db.deleteFrom('job_errors').where('job_id', '=', job.id).execute();
-  await db.deleteFrom('jobs').where('pipeline_id', '=', id).execute();
-  return deleted === undefined ? 'missing' : 'deleted';
+  await db.deleteFrom('jobs').where('pipeline_id', '=', pipelineId).execute();
+}
+
+/** Deletes a preview whatever its state; nothing of any other pipeline. */
+export async function removePreview(db: Kysely<Database>, id: string): Promise<void> {
+  const kept = await db
+    .selectFrom('pipelines')
+    .select('id')
+    .where('id', '=', id)
+    .where('watched_ms', 'is', null)
+    .executeTakeFirst();
+  if (kept !== undefined) return;
+  await db.deleteFrom('pipelines').where('id', '=', id).execute();
+  await deleteJob(db, id);
 }

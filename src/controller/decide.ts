@@ -36,9 +36,13 @@ export type ControllerAction =
   /** Start the leader of the job's generation. */
   | { tag: 'start' }
   | { tag: 'stop'; mode: StopMode; nonce: string }
+  /** Nobody looks at this preview any more and nothing of it runs: delete it with all that it left. Always the last action. */
+  | { tag: 'forget' }
   /** Look again then; null: when somebody asks. Always the last action. */
   | { tag: 'poll-at'; atMs: number | null };
 
+/** A preview that nobody has looked at for so long is stopped and deleted. */
+export const PREVIEW_KEPT_MS = 60_000;
 const POLL_SOON_MS = 1_000;
 /** Less than the minute between two crons: a pipeline that is due a moment after one would wait for two. */
 const POLL_HEALTHY_MS = 50_000;
@@ -67,6 +71,36 @@ const DEPLOY_NONCE = 'deploy ';
  *                     once, the older one leaves alone what the newer one has started
  */
 export function decide(
+  stored: Pipeline,
+  job: Job,
+  leader: LeaderView,
+  nowMs: number,
+  jitter: number,
+  codeVersion: string,
+): ControllerAction[] {
+  const expiresMs = stored.watchedMs === null ? Infinity : stored.watchedMs + PREVIEW_KEPT_MS;
+  if (nowMs < expiresMs) {
+    const actions = decideFor(stored, job, leader, nowMs, jitter, codeVersion);
+    return actions.map((action) => lookBy(action, expiresMs));
+  }
+  // Not stored: somebody who looks again before it is deleted has it back.
+  const stopped: Pipeline = {
+    ...stored,
+    desiredState: 'stopped',
+    stopMode: 'immediate',
+    stopNonce: FORGOTTEN_NONCE,
+  };
+  if (!watchesLeader(job)) return [{ tag: 'forget' }];
+  const actions = decideFor(stopped, job, leader, nowMs, jitter, codeVersion);
+  return actions.map((action) => lookBy(action, nowMs + POLL_SOON_MS));
+}
+
+const FORGOTTEN_NONCE = 'forgotten';
+
+const lookBy = (action: ControllerAction, atMs: number): ControllerAction =>
+  action.tag === 'poll-at' && atMs < (action.atMs ?? Infinity) ? { ...action, atMs } : action;
+
+function decideFor(
   pipeline: Pipeline,
   job: Job,
   leader: LeaderView,

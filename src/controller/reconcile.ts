@@ -27,6 +27,8 @@ export type ControllerPorts = {
   /** `allocateGeneration` over the pipeline's bucket. */
   allocate(pipeline: Pipeline, job: Job, expected: number): Promise<AllocationOutcome>;
   leader(pipelineId: string, generation: number): LeaderPort;
+  /** Deletes what a pipeline at rest left behind: logs, leaders, checkpoints, staged output. May be repeated. */
+  forget(pipeline: Pipeline, job: Job): Promise<void>;
   codeVersion: string;
   /** A number in [0, 1). */
   jitter(): number;
@@ -76,6 +78,11 @@ async function carryOut(ports: ControllerPorts, call: ControllerCall): Promise<C
       return await ports.leader(call.pipelineId, call.generation).poll();
     case 'start':
       await ports.leader(call.pipelineId, call.generation).start(call.spec);
+      return undefined;
+    case 'forget':
+      // The row goes last: while it is there, what was interrupted is done again.
+      await ports.forget(call.pipeline, call.job);
+      await catalog.removePreview(call.pipeline.id);
       return undefined;
     case 'stop':
       await ports.leader(call.pipelineId, call.generation).stop(call.mode, call.nonce);

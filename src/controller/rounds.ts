@@ -47,6 +47,8 @@ type Calls = {
     asks: { pipelineId: string; generation: number; mode: StopMode; nonce: string };
     answer: undefined;
   };
+  /** Deletes the preview and all that it left behind; may be repeated. */
+  forget: { asks: { pipeline: Pipeline; job: Job }; answer: undefined };
 };
 
 export type ControllerCall = {
@@ -143,6 +145,9 @@ function* perform(
           return { tag: 'next-look', atMs: nowMs + RETRY_MS };
         }
         break;
+      case 'forget':
+        yield* ask('forget', { pipeline, job: seen });
+        return { tag: 'next-look', atMs: null };
       case 'poll-at':
         return { tag: 'next-look', atMs: action.atMs };
     }

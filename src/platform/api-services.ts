@@ -2,7 +2,6 @@
 import type { ApiServices, CrashTarget, LocalServices, LogAccess } from '../api/services.ts';
 import { EngineError } from '../base/errors.ts';
 import { hostName, leaderName, logName } from '../base/ids.ts';
-import { stagedPrefix } from '../connectors/two-phase-sink.ts';
 import { LineagePaths } from '../lineage/paths.ts';
 import { readLineage } from '../lineage/read.ts';
 import { catalogDatabase } from './catalog-database.ts';
@@ -10,6 +9,7 @@ import { codeVersionOf, reconcileNow } from './controller-ports.ts';
 import { answeredWithin } from './deadline.ts';
 import { WORKERS_OF_REQUEST, functionCaller } from './functions/functions.ts';
 import { type Env, hosts, isLocal, leaders, logs } from './env.ts';
+import { ended, forget } from './forget.ts';
 import { driveLineage } from './r2-store.ts';
 import { withRetry } from './retry.ts';
 
@@ -82,34 +82,6 @@ export function apiServices(env: Env, later: Later): ApiServices {
   };
 }
 
-/**
- * Leaders first, so that none of them finds its lineage gone. What a lost call leaves behind costs storage and
- * nothing else: ids are never used again by chance. Committed files of `r2` and `single_file` sinks stay, also where
- * their path begins with the pipeline's id: only the folder of its job is the lineage's.
- */
-async function forget(
-  env: Env,
-  pipelineId: string,
-  jobId: string,
-  generations: number,
-): Promise<void> {
-  for (let generation = 1; generation <= generations; generation++) {
-    const name = leaderName(pipelineId, generation);
-    await withRetry(() => ended(() => leaders(env).getByName(name).destroy(), 'deleted'));
-  }
-  for (const prefix of [
-    new LineagePaths(pipelineId, jobId).prefix,
-    stagedPrefix(pipelineId),
-    `thalweg-output/${pipelineId}/`,
-  ]) {
-    for (;;) {
-      const { objects } = await withRetry(() => env.BUCKET.list({ prefix }));
-      if (objects.length === 0) break;
-      await withRetry(() => env.BUCKET.delete(objects.map(({ key }) => key)));
-    }
-  }
-}
-
 function logAccess(env: Env, name: string): LogAccess {
   const log = () => logs(env).getByName(name);
   return {
@@ -139,15 +111,6 @@ async function reached<T>(call: () => Promise<T>): Promise<T> {
       { hint: 'Send an Idempotency-Key, and a retry is always safe.' },
       thrown,
     );
-  }
-}
-
-/** A call whose object resets itself is answered by that reset. */
-async function ended(call: () => Promise<void>, reason: string): Promise<void> {
-  try {
-    await call();
-  } catch (thrown) {
-    if (!(thrown instanceof Error) || !thrown.message.includes(reason)) throw thrown;
   }
 }
 

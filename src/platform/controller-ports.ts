@@ -1,5 +1,7 @@
 /** The controller's ports on Cloudflare: D1, the bucket, leaders by name. */
+import { partitionsOf } from '../api/load.ts';
 import { leaderName } from '../base/ids.ts';
+import type { PhysicalGraph } from '../graph/graph.ts';
 import { controllerCatalog } from '../catalog/jobs.ts';
 import { type ControllerPorts, reconcileDue, reconcilePipeline } from '../controller/reconcile.ts';
 import { allocateGeneration } from '../lineage/allocate.ts';
@@ -7,6 +9,7 @@ import { LineagePaths } from '../lineage/paths.ts';
 import { catalogDatabase } from './catalog-database.ts';
 import { answeredWithin } from './deadline.ts';
 import { type Env, leaders } from './env.ts';
+import { forget, forgetLogs } from './forget.ts';
 import { driveLineage } from './r2-store.ts';
 
 /**
@@ -38,6 +41,13 @@ export function controllerPorts(env: Env): ControllerPorts {
         poll: () => answeredWithin(LEADER_ANSWER_MS, leader.poll()),
         stop: (mode, nonce) => answeredWithin(LEADER_ANSWER_MS, leader.stop(mode, nonce)),
       };
+    },
+    forget: async (pipeline, job) => {
+      const graph = JSON.parse(pipeline.graph) as PhysicalGraph;
+      for (const { spec } of graph.operators)
+        if (spec.tag === 'source' && spec.connector.connector === 'http')
+          await forgetLogs(env, pipeline.id, spec.table, partitionsOf(spec));
+      await forget(env, pipeline.id, job.id, job.generation);
     },
     codeVersion: codeVersionOf(env),
     jitter: () => Math.random(),

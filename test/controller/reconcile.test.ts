@@ -2,8 +2,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LIMITS } from '../../src/base/limits.ts';
 import { Prng } from '../../src/base/prng.ts';
-import { listFailures } from '../../src/catalog/jobs.ts';
-import { createPipeline, deletePipeline } from '../../src/catalog/pipelines.ts';
+import { duePipelines, listFailures } from '../../src/catalog/jobs.ts';
+import {
+  createPipeline,
+  deletePipeline,
+  listPipelines,
+  removePreview,
+  touchPreview,
+} from '../../src/catalog/pipelines.ts';
 import type { Job } from '../../src/catalog/schema.ts';
 import { reconcileDue } from '../../src/controller/reconcile.ts';
 import { ControllerWorld, PIPELINE } from '../harness/controller-world.ts';
@@ -508,4 +514,88 @@ test('a pipeline whose catalogue entry is damaged keeps no other waiting', async
   const summary = await reconcileDue(world.ports(), world.nowMs);
   expect(summary).toMatchObject({ looked: 3, failed: [{ pipelineId: 'pl_2' }] });
   expect((await world.ports().catalog.load('pl_3'))?.job.generation).toBe(1);
+});
+
+describe('a preview', () => {
+  beforeEach(async () => {
+    world = new ControllerWorld();
+    await world.create(true);
+  });
+
+  const goneAfter = async (looks: number): Promise<number> => {
+    const begin = world.nowMs;
+    for (let look = 0; look < looks; look++) {
+      const atMs = await world.reconcile();
+      if ((await world.found()) === null) return world.nowMs - begin;
+      world.nowMs = Math.max(world.nowMs, atMs ?? world.nowMs + 60_000);
+    }
+    throw new Error('still there');
+  };
+
+  test('that nobody looks at is stopped and deleted after a minute, its leaders before its row', async () => {
+    await world.settle(isRunning);
+    expect(await goneAfter(20)).toBeLessThanOrEqual(62_000);
+    expect(world.leader(1).stops[0]).toMatchObject({ mode: 'immediate' });
+    expect(world.calls.slice(-4)).toEqual(['load', 'forget up to 1', 'remove', 'schedule']);
+    expect(await world.reconcile()).toBeNull();
+  });
+
+  test('that is looked at stays', async () => {
+    await world.settle(isRunning);
+    for (let look = 0; look < 30; look++) {
+      await touchPreview(world.db, PIPELINE, world.nowMs);
+      const atMs = await world.reconcile();
+      expect(atMs).toBeLessThanOrEqual(world.nowMs + 60_000);
+      world.nowMs += 20_000;
+    }
+    expect((await world.job()).state).toBe('Running');
+    expect(world.leader(1).stops).toEqual([]);
+  });
+
+  test('that ended by itself is shown until nobody looks', async () => {
+    await world.settle(isRunning);
+    world.leader(1).end({ tag: 'finished', epoch: 9 });
+    world.nowMs += 50_000;
+    await touchPreview(world.db, PIPELINE, world.nowMs);
+    const atMs = await world.reconcile();
+    expect(atMs).toBe(world.nowMs + 60_000);
+    expect((await world.job()).state).toBe('Finished');
+    world.nowMs = atMs ?? 0;
+    expect(await world.reconcile()).toBeNull();
+    expect(await world.found()).toBeNull();
+  });
+
+  test.each(['forget up to 1', 'remove', 'stop 1', 'load', 'schedule'])(
+    'is deleted by the next controller when one dies at %s',
+    async (call) => {
+      await world.settle(isRunning);
+      world.nowMs += 61_000;
+      let dead = false;
+      world.beforeCall = (name, moment) => {
+        if (dead || name !== call || moment !== 'before') return;
+        dead = true;
+        throw new Error('the controller dies');
+      };
+      for (let look = 0; look < 6 && (await world.found()) !== null; look++) {
+        const atMs = await world.reconcile().catch(() => world.nowMs + 60_000);
+        const due = await duePipelines(world.db, atMs ?? world.nowMs, 10);
+        expect((await world.found()) === null || due.length === 1).toBe(true);
+        world.nowMs = Math.max(world.nowMs, atMs ?? 0);
+      }
+      expect(dead).toBe(true);
+      expect(await world.found()).toBeNull();
+    },
+  );
+
+  test('is in no list, and no pipeline that is to be kept is deleted with it', async () => {
+    const { pipelines } = await listPipelines(world.db, { limit: 10, after: null });
+    expect(pipelines).toEqual([]);
+    const kept = new ControllerWorld();
+    await kept.create();
+    await kept.settle(isRunning);
+    kept.nowMs += 1e9;
+    await kept.settle(isRunning);
+    await removePreview(kept.db, PIPELINE);
+    expect((await kept.job()).state).toBe('Running');
+  });
 });

@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../src/base/errors.ts';
 import { controllerCatalog } from '../../src/catalog/jobs.ts';
 import { createPipeline, getPipeline, updateDesired } from '../../src/catalog/pipelines.ts';
 import type { DesiredChange } from '../../src/catalog/pipelines.ts';
-import type { Database, Job, StopMode } from '../../src/catalog/schema.ts';
+import type { Database, Job, PipelineAndJob, StopMode } from '../../src/catalog/schema.ts';
 import { reconcilePipeline } from '../../src/controller/reconcile.ts';
 import type { ControllerPorts, LeaderPort } from '../../src/controller/reconcile.ts';
 import { allocateGeneration } from '../../src/lineage/allocate.ts';
@@ -111,7 +111,7 @@ export class ControllerWorld {
   codeVersion = '1';
   #writes = 0;
 
-  async create(): Promise<void> {
+  async create(preview = false): Promise<void> {
     await createPipeline(this.db, {
       id: PIPELINE,
       jobId: 'job_1',
@@ -123,6 +123,7 @@ export class ControllerWorld {
       graph: '{"version":1,"operators":[],"edges":[],"planHash":"p"}',
       settings: {},
       tags: {},
+      preview,
       nowMs: this.nowMs,
     });
   }
@@ -132,9 +133,14 @@ export class ControllerWorld {
   }
 
   async job(): Promise<Job> {
-    const found = await getPipeline(this.db, PIPELINE);
+    const found = await this.found();
     if (found === null) throw new Error('no pipeline');
     return found.job;
+  }
+
+  /** Null once it is deleted. */
+  async found(): Promise<PipelineAndJob | null> {
+    return await getPipeline(this.db, PIPELINE);
   }
 
   /** The leader of the job's generation. */
@@ -185,6 +191,7 @@ export class ControllerWorld {
           ),
         schedule: (id, version, atMs) =>
           this.#cross('schedule', () => catalog.schedule(id, version, atMs)),
+        removePreview: (id) => this.#cross('remove', () => catalog.removePreview(id)),
       },
       allocate: (pipeline, job, expected) =>
         this.#cross(`allocate ${expected}`, () => {
@@ -196,6 +203,7 @@ export class ControllerWorld {
           return driveSync(allocateGeneration(ctx, expected), (op) => this.store.answer(op));
         }),
       leader: (_pipeline, generation) => this.#leaderPort(generation),
+      forget: (_pipeline, job) => this.#cross(`forget up to ${job.generation}`, () => undefined),
       codeVersion: this.codeVersion,
       jitter: () => 0,
     };

@@ -1,7 +1,7 @@
 /** GET …/output: the rows of preview sinks as they come. */
 import { createRoute } from '@hono/zod-openapi';
 import { EngineError } from '../../base/errors.ts';
-import { getPipeline } from '../../catalog/pipelines.ts';
+import { getPipeline, touchPreview } from '../../catalog/pipelines.ts';
 import type { Api } from '../app.ts';
 import { JobParams, OutputDataSchema } from './job-shapes.ts';
 import { loadJob } from '../load.ts';
@@ -28,11 +28,23 @@ const output = createRoute({
   },
 });
 
+/** A preview that is read is not deleted. */
+export const TOUCH_MS = 10_000;
+
 export function addOutputRoute(api: Api): void {
   api.openapi(output, async (c) => {
     const { id, job_id: jobId } = c.req.valid('param');
     const found = await loadJob(c.env, id, jobId);
-    const load = () => getPipeline(c.env.database, id);
+    let touchedMs = -Infinity;
+    const load = async () => {
+      const loaded = await getPipeline(c.env.database, id);
+      const nowMs = c.env.nowMs();
+      if (loaded !== null && loaded.pipeline.watchedMs !== null && nowMs - touchedMs >= TOUCH_MS) {
+        touchedMs = nowMs;
+        await touchPreview(c.env.database, id, nowMs);
+      }
+      return loaded;
+    };
     if (previewSubtasks(found).length === 0) {
       throw new EngineError('INVALID_REQUEST', 'the job has no preview sink', {
         hint: 'A bare SELECT in the query makes one.',

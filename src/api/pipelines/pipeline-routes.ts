@@ -7,6 +7,7 @@ import {
   deletePipeline,
   getPipeline,
   listPipelines,
+  touchPreview,
   updateDesired,
 } from '../../catalog/pipelines.ts';
 import type { PipelineAndJob } from '../../catalog/schema.ts';
@@ -195,6 +196,12 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
   });
   api.openapi(remove, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
+    if (found.pipeline.watchedMs !== null) {
+      // As if nobody had looked at it for long: the controller stops and deletes it.
+      await touchPreview(c.env.database, found.pipeline.id, 0);
+      c.env.reconcileLater(found.pipeline.id);
+      return c.json(pipelineView(found), 200);
+    }
     const unread = await destroy(c.env, found);
     ingest.forget(found.pipeline.id);
     const words = [

@@ -16,6 +16,7 @@ import type { LeaderStatus } from '../../protocol/messages.ts';
 import { type EventSink, eventText } from '../http/event-stream.ts';
 import { lineageOf } from '../jobs/lineage-of.ts';
 import { lineageView } from '../jobs/lineage-view.ts';
+import { TOUCH_MS } from '../jobs/output-route.ts';
 import { OutputReaders } from '../jobs/output-readers.ts';
 import { outputData } from '../jobs/output-stream.ts';
 import { healthOf } from '../observe/health.ts';
@@ -31,7 +32,6 @@ import type { Topic } from './event-shapes.ts';
 const LOOK_MS = 1_000;
 const OUTPUT_INTERVAL_MS = 200;
 const KEEP_ALIVE_MS = 15_000;
-const TOUCH_MS = 10_000;
 /** Leaders hear of their hosts every two seconds. */
 const HISTORY_MS = 2_000;
 const HISTORY_SECONDS = 300;

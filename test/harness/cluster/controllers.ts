@@ -166,6 +166,8 @@ export class Controllers {
         return this.#ask(settle, call.generation, () =>
           this.#leaders.start(call.generation, call.spec) ? undefined : null,
         );
+      case 'forget':
+        throw new Error('no pipeline of the cluster is a preview');
       case 'stop':
         return this.#ask(settle, call.generation, () =>
           this.#leaders.stop(call.generation, call.mode, call.nonce) ? undefined : null,
