@@ -19,6 +19,7 @@ import type {
 } from '../src/leader/interface.ts';
 import { historyOperators, LeaderHistory, type SavedHistory } from '../src/leader/history.ts';
 import { nextEpoch } from '../src/leader/epochs.ts';
+import { LeaderSeries } from '../src/leader/series.ts';
 import { stepLeader } from '../src/leader/leader.ts';
 import { newLeader, type LeaderState, type PersistedLeader } from '../src/leader/state.ts';
 import { leaderStatus } from '../src/leader/status.ts';
@@ -51,6 +52,7 @@ import type {
   ReportAnswer,
   ReportEnvelope,
   StopMode,
+  SubtaskPoints,
 } from '../src/protocol/messages.ts';
 
 const WATCH_MS = 20_000;
@@ -82,6 +84,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   readonly #crashPoint = new CrashTrigger(this.ctx);
   #state: LeaderState = newLeader();
   #history: LeaderHistory | null = null;
+  readonly #series = new LeaderSeries();
   #persisted: PersistedLeader | null = null;
   #storedMs = 0;
   #ended = false;
@@ -148,6 +151,10 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
     // Before the start there is nothing that a coarser point could speak for.
     const points = this.#history.read(Math.max(fromMs, startedMs), toMs, stepMs);
     return { ...points, generation, reason, startedMs, commits: this.#history.commits(fromMs) };
+  }
+
+  async series(): Promise<SubtaskPoints[]> {
+    return this.#series.read(Date.now());
   }
 
   async destroy(): Promise<void> {
@@ -247,6 +254,7 @@ export class PipelineLeader extends DurableObject<Env> implements LeaderCalls {
   #remember(): void {
     if (this.#history === null || this.#state.phase === 'ended') return;
     this.#history.take(this.#state);
+    this.#series.take(this.#state);
     const nowMs = Date.now();
     const { slabs, keptFrom } = this.#history.takeFull(nowMs);
     const { kv } = this.ctx.storage;

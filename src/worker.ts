@@ -27,7 +27,8 @@ const api = createApi();
 const handler: ExportedHandler<Env> = {
   async fetch(request, env, ctx) {
     const { pathname } = new URL(request.url);
-    if (pathname.startsWith('/api/')) return await api.fetch(request, apiServices(env, ctx));
+    if (pathname.startsWith('/api/') || pathname === '/metrics')
+      return await api.fetch(request, apiServices(env, ctx));
     return await env.ASSETS.fetch(request);
   },
   async scheduled(_controller, env) {

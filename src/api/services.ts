@@ -7,7 +7,12 @@ import type { UserFunction } from '../expr/user-function.ts';
 import type { getPipeline } from '../catalog/pipelines.ts';
 import type { AppendOutcome, AppendRequest, RejectedRecord } from '../connectors/http/log-store.ts';
 import type { ReadOutcome } from '../lineage/read.ts';
-import type { HistoryPoints, LeaderStatus, ProblemPage } from '../protocol/messages.ts';
+import type {
+  HistoryPoints,
+  LeaderStatus,
+  ProblemPage,
+  SubtaskPoints,
+} from '../protocol/messages.ts';
 
 /** What the catalogue's functions take. */
 export type CatalogDatabase = Parameters<typeof getPipeline>[0];
@@ -46,6 +51,8 @@ export type ApiServices = {
     generation: number,
     span: { fromMs: number; toMs: number; stepMs: number },
   ): Promise<HistoryPoints | null>;
+  /** The last minutes of every subtask; empty when its leader does not answer. */
+  leaderSeries(pipelineId: string, generation: number): Promise<SubtaskPoints[]>;
   /** The epoch of the checkpoint that begins now or is under way; null when nothing runs. Throws when no leader answers. */
   flush(pipelineId: string, generation: number): Promise<number | null>;
   /** Rows that went wrong in one generation. Throws when its leader does not answer. */

@@ -44,6 +44,14 @@ export function apiServices(env: Env, later: Later): ApiServices {
         return null;
       }
     },
+    leaderSeries: async (pipelineId, generation) => {
+      try {
+        const leader = leaders(env).getByName(leaderName(pipelineId, generation));
+        return await answeredWithin(STATUS_MS, leader.series());
+      } catch {
+        return [];
+      }
+    },
     leaderHistory: async (pipelineId, generation, { fromMs, toMs, stepMs }) => {
       try {
         const leader = leaders(env).getByName(leaderName(pipelineId, generation));

@@ -18,12 +18,15 @@ import type {
   ReportAnswer,
   ReportEnvelope,
   StopMode,
+  SubtaskPoints,
 } from '../protocol/messages.ts';
 
 export interface LeaderCalls {
   start(spec: GenerationSpec): Promise<{ tag: 'accepted' }>;
   poll(): Promise<LeaderStatus>;
   stop(mode: StopMode, nonce: string): Promise<{ tag: 'accepted' }>;
+  /** The last minutes of every subtask. */
+  series(): Promise<SubtaskPoints[]>;
   /** Null for an object that has never been started. */
   history(fromMs: number, toMs: number, stepMs: number): Promise<HistoryPoints | null>;
   /** Begins a checkpoint now; the epoch of that, or of the one under way. Null: nothing runs. */

@@ -209,6 +209,14 @@ export type LeaderStatus = {
   stopNonce: string | null;
 };
 
+/** Counters of one subtask as they were reported: `SERIES_VALUES` of the leader for each of `times`, oldest first. */
+export type SubtaskPoints = {
+  operator: string;
+  subtask: number;
+  times: Float64Array;
+  values: Float64Array;
+};
+
 /** What a leader knows of the past, for charts. Points are steps of `stepMs` from `firstMs` on. */
 export type HistoryPoints = {
   generation: number;

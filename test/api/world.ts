@@ -7,7 +7,12 @@ import { recordObservation, type JobPatch } from '../../src/catalog/jobs.ts';
 import { getPipeline } from '../../src/catalog/pipelines.ts';
 import { LogStore, type SqlRow } from '../../src/connectors/http/log-store.ts';
 import type { ReadOutcome } from '../../src/lineage/read.ts';
-import type { HistoryPoints, LeaderStatus, ProblemPage } from '../../src/protocol/messages.ts';
+import type {
+  HistoryPoints,
+  LeaderStatus,
+  ProblemPage,
+  SubtaskPoints,
+} from '../../src/protocol/messages.ts';
 import { memoryCatalog } from '../harness/sqlite-dialect.ts';
 
 /** Whatever a test looks for in an answer. */
@@ -33,6 +38,7 @@ export class World {
   isLocal = true;
   nowMs = 1_700_000_000_000;
   status: LeaderStatus | null = null;
+  series: SubtaskPoints[] = [];
   /** By generation. */
   readonly histories = new Map<
     number,
@@ -61,6 +67,7 @@ export class World {
     },
     reconcileLater: () => {},
     leaderStatus: async () => this.status,
+    leaderSeries: async () => this.series,
     leaderHistory: async (_, generation, span) => this.histories.get(generation)?.(span) ?? null,
     flush: async () => this.flushed,
     problems: async (_, generation, after, limit) => {

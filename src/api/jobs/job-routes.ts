@@ -181,11 +181,12 @@ export function addJobRoutes(api: Api): void {
   });
   api.openapi(metrics, async (c) => {
     const found = await loadParams(c.env, c.req.valid('param'));
-    const status = await statusOf(c.env, found);
-    return c.json(
-      { data: metricGroups(graphOf(found.pipeline), status?.metrics ?? [], c.env.nowMs()) },
-      200,
-    );
+    const [status, series] = await Promise.all([
+      statusOf(c.env, found),
+      found.job.generation === 0 ? [] : c.env.leaderSeries(found.pipeline.id, found.job.generation),
+    ]);
+    const graph = graphOf(found.pipeline);
+    return c.json({ data: metricGroups(graph, status?.metrics ?? [], series, c.env.nowMs()) }, 200);
   });
   api.openapi(lineage, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);

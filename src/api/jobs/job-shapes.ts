@@ -119,6 +119,8 @@ export const METRIC_NAMES = [
   'filtered',
   'state_bytes',
   'state_rows',
+  'tx_queue_size',
+  'tx_queue_rem',
 ] as const;
 
 export const OperatorMetricGroupSchema = z
@@ -127,13 +129,16 @@ export const OperatorMetricGroupSchema = z
     operator_id: z.string(),
     metric_groups: z.array(
       z.object({
-        name: z
-          .enum(METRIC_NAMES)
-          .openapi({ description: 'Messages are rows; counters count since the pipeline began.' }),
+        name: z.enum(METRIC_NAMES).openapi({
+          description:
+            'Messages are rows; counters count since the pipeline began. tx_queue_size and tx_queue_rem are the bytes of the fullest input queue and those of them that are free.',
+        }),
         subtasks: z.array(
           z.object({
             index: z.int(),
-            metrics: z.array(z.object({ time: micros, value: z.number() })),
+            metrics: z.array(z.object({ time: micros, value: z.number() })).openapi({
+              description: 'One point a heartbeat, for five minutes, oldest first.',
+            }),
           }),
         ),
       }),

@@ -1,5 +1,5 @@
 /** What a pipeline does: status, health, history. */
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Api } from '../app.ts';
 import { json } from '../http/json-answer.ts';
 import { problems } from '../http/problem.ts';
@@ -9,6 +9,8 @@ import { pipelineHealth } from './health.ts';
 import { HealthSchema } from './health-shapes.ts';
 import { historyOf } from './history.ts';
 import { HistoryQuery, HistorySchema } from './history-shapes.ts';
+import { PROMETHEUS_TYPE } from './prometheus-text.ts';
+import { prometheusText } from './prometheus.ts';
 import { pipelineStatus } from './status.ts';
 import { PipelineStatusSchema } from './status-shapes.ts';
 
@@ -49,6 +51,23 @@ const history = createRoute({
   responses: { 200: json(HistorySchema, 'Columns aligned with times.'), ...problems(400, 404) },
 });
 
+const metrics = createRoute({
+  method: 'get',
+  path: '/metrics',
+  operationId: 'getMetrics',
+  tags,
+  summary: 'What the leaders of running pipelines tell, for Prometheus',
+  description:
+    'Asks the leaders of 200 pipelines at most; thalweg_scrape_pipelines_skipped counts the others.',
+  responses: {
+    200: {
+      description: 'Text of format 0.0.4.',
+      content: { 'text/plain': { schema: z.string() } },
+    },
+    ...problems(),
+  },
+});
+
 export function addObserveRoutes(api: Api): void {
   api.openapi(status, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
@@ -57,6 +76,10 @@ export function addObserveRoutes(api: Api): void {
   api.openapi(health, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
     return c.json(await pipelineHealth(c.env, found), 200);
+  });
+  api.openapi(metrics, async (c) => {
+    const text = await prometheusText(c.env);
+    return c.text(text, 200, { 'content-type': PROMETHEUS_TYPE });
   });
   api.openapi(history, async (c) => {
     const found = await loadPipeline(c.env, c.req.valid('param').id);
