@@ -4,6 +4,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Nav } from './parts/nav.tsx';
 import { Toasts } from './parts/toasts.tsx';
 
+const StartPage = lazy(async () => (await import('./pages/start/page.tsx')).StartPage);
+const EditPage = lazy(async () => (await import('./pages/edit/page.tsx')).EditPage);
 const PipelinesPage = lazy(async () => (await import('./pages/pipelines/page.tsx')).PipelinesPage);
 const ConnectionsPage = lazy(
   async () => (await import('./pages/connections/page.tsx')).ConnectionsPage,
@@ -43,8 +45,9 @@ function Page() {
   return (
     <main class="page" id="page" tabIndex={-1} ref={main}>
       <Router>
-        <Route path="/" component={PipelinesPage} />
+        <Route path="/" component={StartPage} />
         <Route path="/pipelines" component={PipelinesPage} />
+        <Route path="/pipelines/new" component={EditPage} />
         <Route path="/connections" component={ConnectionsPage} />
         <Route path="/connections/new" component={ChooseConnectorPage} />
         <Route path="/connections/new/:connector" component={WizardPage} />

@@ -14,6 +14,8 @@ import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact
 export type TableColumn<Row> = {
   key: string;
   title: string;
+  /** Beside the title, smaller: a type. */
+  note?: string;
   /** A track of CSS grid: `8rem`, `minmax(10rem, 2fr)`. */
   width: string;
   numeric?: boolean;
@@ -32,6 +34,7 @@ type Props<Row> = {
   /** CSS width below which the table scrolls sideways. */
   minWidth?: string;
   rowHeight?: number;
+  rowClass?(row: Row): string;
   onOpen?(row: Row): void;
   selectedKey?: string | number | null;
   sort?: { key: string; descending: boolean };
@@ -104,7 +107,7 @@ export function VirtualTable<Row>(props: Props<Row>) {
 function Head<Row>({ columns, template, sort, onSort }: Props<Row> & { template: string }) {
   return (
     <div class="table-row" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
-      {columns.map(({ key, title, numeric, sortable }) => {
+      {columns.map(({ key, title, note, numeric, sortable }) => {
         const sorted =
           sort?.key === key ? (sort.descending ? 'descending' : 'ascending') : undefined;
         return (
@@ -122,6 +125,7 @@ function Head<Row>({ columns, template, sort, onSort }: Props<Row> & { template:
             ) : (
               title
             )}
+            {note !== undefined && <span class="table-note">{note}</span>}
           </div>
         );
       })}
@@ -152,7 +156,7 @@ function BodyRow<Row>(props: Omit<Props<Row>, 'height'> & BodyRowProps<Row>) {
         };
   return (
     <div
-      class={`table-row ${onOpen === undefined ? '' : 'clickable'}`}
+      class={`table-row ${onOpen === undefined ? '' : 'clickable'} ${props.rowClass?.(row) ?? ''}`}
       role="row"
       aria-rowindex={index + 2}
       {...(selectedKey === undefined ? {} : { 'aria-selected': selected })}

@@ -1,0 +1,107 @@
+/** The rows of the preview as they come, and why none come. */
+import { Icon } from '../../parts/icon.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Results } from '../../parts/results/results.tsx';
+import type { Desk } from './desk.ts';
+import { HealthLine } from './health-line.tsx';
+
+type Props = { desk: Desk; run(): void };
+
+export function RowsPane({ desk, run }: Props) {
+  const { phase, outputs, failure, health } = desk.preview;
+  if (phase.value === 'failed') return <Refused desk={desk} />;
+  const none = outputs.value.every((output) => output.shown.value.came === 0);
+  const { value: told } = health;
+  const speaks = told !== null && phase.value === 'running' && (none || told.level !== 'ok');
+  return (
+    <div class="rows-pane">
+      {speaks && told.level !== 'ok' && <HealthLine health={told} />}
+      {failure.value !== null && <ProblemNote thrown={failure.value} />}
+      <div class="rows-pane-results">
+        <Results
+          outputs={outputs.value}
+          columnsOf={(table) => columnsOf(desk, table)}
+          waiting={<Waiting desk={desk} run={run} />}
+        >
+          <PreviewButtons desk={desk} />
+        </Results>
+      </div>
+    </div>
+  );
+}
+
+/** Of the newest text without errors: usually the one that runs. */
+const columnsOf = (desk: Desk, name: string) =>
+  desk.validation.whole.value?.outputs.find(({ table }) => table === name)?.columns ?? null;
+
+/** The planner's own list stands under Problems; here its first sentence. */
+function Refused({ desk }: { desk: Desk }) {
+  return (
+    <div class="pane-note">
+      <ProblemNote thrown={desk.preview.failure.value} />
+    </div>
+  );
+}
+
+function Waiting({ desk, run }: Props) {
+  switch (desk.preview.phase.value) {
+    case 'starting':
+    case 'running':
+      return (
+        <div class="rows-waiting" aria-busy="true">
+          <span class="rows-waiting-line" />
+          <span class="rows-waiting-line" />
+          <span class="rows-waiting-line" />
+          <p>
+            {desk.preview.phase.value === 'starting'
+              ? 'Starting…'
+              : 'Running. No row has come yet.'}
+          </p>
+        </div>
+      );
+    default:
+      return (
+        <Empty title="Rows come here">
+          <p>
+            A preview runs the query at once, on real rows, and shows them as they come. Nothing is
+            written anywhere, and it ends when you leave.
+          </p>
+          <button type="button" class="button primary" onClick={run}>
+            <Icon name="play" /> Run preview
+          </button>
+        </Empty>
+      );
+  }
+}
+
+function PreviewButtons({ desk }: { desk: Desk }) {
+  const { phase, firstRowMs } = desk.preview;
+  const outputs = desk.validation.whole.value?.outputs ?? [];
+  const writes = outputs.some(({ connector }) => connector !== 'preview');
+  return (
+    <>
+      {writes && (
+        <label class="results-sinks" title="From the next run on">
+          <input
+            type="checkbox"
+            checked={desk.enableSinks.value}
+            onChange={({ currentTarget }) => (desk.enableSinks.value = currentTarget.checked)}
+          />
+          write to the sinks too
+        </label>
+      )}
+      {firstRowMs.value !== null && (
+        <span class="results-first" title="From the command to the first row">
+          first row after {firstRowMs.value} ms
+        </span>
+      )}
+      {phase.value === 'running' && (
+        <button type="button" class="button small" onClick={() => desk.preview.end()}>
+          <Icon name="stop" /> Stop
+        </button>
+      )}
+      {phase.value === 'ended' && <span class="badge">Ended</span>}
+    </>
+  );
+}
