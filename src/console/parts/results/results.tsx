@@ -30,7 +30,8 @@ export function Results({ outputs, columnsOf, waiting, children }: Props) {
   const [chosen, choose] = useState('');
   const output = outputs.find(({ operatorId }) => operatorId === chosen) ?? outputs[0];
   useSignalEffect(() => {
-    for (const each of outputs) each.tick(nowMicros.value);
+    const { value: now } = nowMicros;
+    for (const each of outputs) each.tick(now);
   });
   if (output === undefined) return <>{waiting}</>;
   return (
