@@ -112,6 +112,9 @@ export class GroupedAggregates {
   #members = new Int32Array(0);
   /** 1: the group has changed since `takeChanged` last told; null: it has told nothing yet, and every group counts. */
   #isChanged: Uint8Array | null = null;
+  /** Those groups, in the order in which they first changed: new ones, that is most, are neighbours. */
+  #changed: Int32Array = new Int32Array(0);
+  #changedCount = 0;
 
   constructor(keys: readonly Expr[], calls: readonly AggregateCall[]) {
     this.#calls = calls;
@@ -131,10 +134,24 @@ export class GroupedAggregates {
     const groups = this.#groups;
     this.index.lookupOrInsert(evaluated.keys, from, to, groups);
     this.#makeRoom();
-    const isChanged = this.#isChanged;
-    if (isChanged === null) return groups;
-    for (let row = 0; row < rows; row++) isChanged[groups[row] as number] = 1;
+    this.#noteChanged(groups, rows);
     return groups;
+  }
+
+  #noteChanged(groups: Int32Array, rows: number): void {
+    const isChanged = this.#isChanged;
+    if (isChanged === null) return;
+    let count = this.#changedCount;
+    if (count + rows > this.#changed.length)
+      this.#changed = wider(Int32Array, this.#changed, grown(this.#changed.length, count + rows));
+    const changed = this.#changed;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      if (isChanged[group] === 1) continue;
+      isChanged[group] = 1;
+      changed[count++] = group;
+    }
+    this.#changedCount = count;
   }
 
   #makeRoom(): void {
@@ -144,19 +161,17 @@ export class GroupedAggregates {
     this.#isChanged = wider(Uint8Array, isChanged, grown(isChanged.length, count));
   }
 
-  /** The groups that changed since the last call, ascending, all at the first call; from now on none has. */
+  /** The groups that changed since the last call, all at the first call; from now on none has. */
   takeChanged(): Int32Array {
     const isChanged = this.#isChanged;
     if (isChanged === null) {
       this.#isChanged = new Uint8Array(this.count);
       return allGroups(this.count);
     }
-    let count = 0;
-    for (let group = 0; group < isChanged.length; group++) count += isChanged[group] as number;
-    const changed = new Int32Array(count);
-    for (let group = 0, at = 0; at < count; group++)
-      if (isChanged[group] === 1) changed[at++] = group;
     isChanged.fill(0);
+    const changed = this.#changed.slice(0, this.#changedCount);
+    this.#changed = new Int32Array(0);
+    this.#changedCount = 0;
     return changed;
   }
 
@@ -299,8 +314,7 @@ export class GroupedAggregates {
   /** As `merge`, for rows that the snapshot before does not have: their groups have changed. */
   mergeNew(columns: readonly Column[], rows: number): Int32Array {
     const groups = this.merge(columns, rows);
-    const isChanged = this.#isChanged;
-    if (isChanged !== null) for (const group of groups) isChanged[group] = 1;
+    this.#noteChanged(groups, rows);
     return groups;
   }
 
@@ -308,8 +322,11 @@ export class GroupedAggregates {
   retain(groups: Int32Array): void {
     const states = this.accumulators.map((each) => each.stateColumns(groups));
     const isChanged = this.#isChanged;
-    if (isChanged !== null)
+    if (isChanged !== null) {
       this.#isChanged = Uint8Array.from(groups, (group) => isChanged[group] as number);
+      this.#changed = allGroups(groups.length).filter((group) => this.#isChanged?.[group] === 1);
+      this.#changedCount = this.#changed.length;
+    }
     this.index = this.index.retain(groups);
     const renumbered = allGroups(groups.length);
     this.accumulators = makeAccumulators(this.#calls);
@@ -322,7 +339,7 @@ export class GroupedAggregates {
   bytes(): number {
     return this.accumulators.reduce(
       (sum, each) => sum + each.bytes(),
-      this.index.bytes() + (this.#isChanged?.length ?? 0),
+      this.index.bytes() + (this.#isChanged?.length ?? 0) + this.#changed.byteLength,
     );
   }
 }

@@ -17,6 +17,7 @@ import { FLOAT64, type Schema } from '../batch/types.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { allGroups, GroupIndex } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
+import { hashedLater } from '../state/hashed-later.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import type { Operator, Output, Watermark } from './operator.ts';
 
@@ -141,7 +142,7 @@ export class SetOperation implements Operator {
     const among = whole ? allGroups(this.#index.count) : touched;
     const groups = among.filter((group) => !this.#isDead(group));
     const gone = whole ? new Int32Array(0) : touched.filter((group) => this.#isDead(group));
-    const table: StateTable = {
+    const table = {
       table: 'rows',
       schema: [
         ...this.#schema.map((field, at) => ({ ...field, name: `c${at}`, nullable: true })),
@@ -154,7 +155,6 @@ export class SetOperation implements Operator {
         countsOf(this.#right, groups),
         countsOf(this.#out, groups),
       ],
-      hashes: this.#index.hashesOf(groups),
       changes: whole
         ? null
         : {
@@ -171,7 +171,7 @@ export class SetOperation implements Operator {
           },
     };
     this.#sweep();
-    return groups.length === 0 && kind === 'whole' ? [] : [table];
+    return groups.length === 0 && kind === 'whole' ? [] : [hashedLater(table, this.#schema.length)];
   }
 
   /** Forgets rows that nobody has when there are many; right after a snapshot has named them. */

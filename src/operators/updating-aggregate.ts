@@ -17,7 +17,7 @@
  */
 import { assert, must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
-import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
+import { bitAt, bitmapBytes, type Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { gatherFloats } from '../batch/index-run.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
@@ -28,6 +28,7 @@ import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups, hashesOfKeys } from '../state/group-index.ts';
+import { hashedLater } from '../state/hashed-later.ts';
 import type { SnapshotKind, StateChanges, StateTable } from '../state/state-table.ts';
 import { entriesOf, entryTables } from './entry-tables.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
@@ -384,24 +385,23 @@ export class UpdatingAggregate implements Operator {
       droppedBelow: null,
     };
     const columns = this.#stateColumns(groups);
-    const keys = columns.slice(0, this.#spec.keys.length);
-    return [
-      {
-        table: 'groups',
-        schema: this.#stateSchema(),
-        rows: groups.length,
-        columns,
-        hashes: hashesOfKeys(keys, groups.length),
-        changes: whole ? null : changes,
-      },
-      ...entries,
-    ];
+    const table = {
+      table: 'groups',
+      schema: this.#stateSchema(),
+      rows: groups.length,
+      columns,
+      changes: whole ? null : changes,
+    };
+    return [hashedLater(table, this.#spec.keys.length), ...entries];
   }
 
   #stateColumns(groups: Int32Array): Column[] {
     const rows = groups.length;
     const out = new Uint8Array(bitmapBytes(rows));
-    for (let at = 0; at < rows; at++) if (this.#isOut[groups[at] as number] === 1) setBit(out, at);
+    const isOut = this.#isOut;
+    for (let at = 0; at < rows; at++)
+      out[at >> 3] =
+        (out[at >> 3] as number) | ((isOut[groups[at] as number] as number) << (at & 7));
     const values = gatherFloats(this.#rowCounts, groups);
     const grouped = this.#grouped.savedColumns(groups);
     const keys = this.#keyCount;

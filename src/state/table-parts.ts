@@ -5,6 +5,7 @@
  */
 import { columnBytes } from '../batch/batch-bytes.ts';
 import { sliceColumn } from '../batch/take.ts';
+import { hashedPart } from './hashed-later.ts';
 import type { StateTable } from './state-table.ts';
 
 /** One part per `bytesMax` bytes of columns, roughly; at least one. Columns are views of the table's. */
@@ -16,16 +17,17 @@ export function partsOf(table: StateTable, bytesMax: number): StateTable[] {
   const parts: StateTable[] = [];
   for (let from = 0; from < table.rows; from += rowsPerPart) {
     const to = Math.min(from + rowsPerPart, table.rows);
-    parts.push({
-      ...table,
+    const part = {
+      table: table.table,
+      schema: table.schema,
       rows: to - from,
       columns: table.columns.map((column) => sliceColumn(column, from, to)),
-      hashes: table.hashes.subarray(from, to),
       changes:
         table.changes === null || from === 0
           ? table.changes
           : { ...table.changes, removed: null, droppedBelow: null },
-    });
+    };
+    parts.push(hashedPart(table, part, from, to));
   }
   return parts;
 }

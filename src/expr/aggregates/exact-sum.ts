@@ -205,19 +205,16 @@ export class ExactSumAccumulator implements Accumulator {
     const rows = groups.length;
     const counts = makeInt64(rows, INT64);
     const parts = Array.from({ length: width / 2 }, () => makeInt64(rows, INT64));
+    const sums = this.#sums;
+    for (let row = 0; row < rows; row++)
+      writeSafeInt64(counts.words, row, sums[(groups[row] as number) * FIELDS + COUNT] as number);
+    if (this.#totals === null) {
+      this.#lightParts(groups, parts);
+      return [counts, ...parts];
+    }
     const words = new Int32Array(width);
-    const lowest = parts[0] as Int64Column;
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
-      writeSafeInt64(counts.words, row, this.#sums[group * FIELDS + COUNT] as number);
-      if (this.#totals === null) {
-        writeSafeInt64(lowest.words, row, this.#sums[group * FIELDS + LIGHT] as number);
-        const sign = (lowest.words[2 * row + 1] as number) >> 31;
-        if (sign !== 0)
-          for (let part = 1; part < parts.length; part++)
-            (parts[part] as Int64Column).words.fill(sign, 2 * row, 2 * row + 2);
-        continue;
-      }
       this.#wordsOf(group, words);
       for (let part = 0; part < parts.length; part++) {
         const target = (parts[part] as Int64Column).words;
@@ -226,6 +223,25 @@ export class ExactSumAccumulator implements Accumulator {
       }
     }
     return [counts, ...parts];
+  }
+
+  /** The totals while none is beyond what a double holds: words behind the first two are but the sign. */
+  #lightParts(groups: Int32Array, parts: readonly Int64Column[]): void {
+    const { words } = parts[0] as Int64Column;
+    const sums = this.#sums;
+    let signs = 0;
+    for (let row = 0; row < groups.length; row++) {
+      writeSafeInt64(words, row, sums[(groups[row] as number) * FIELDS + LIGHT] as number);
+      signs |= words[2 * row + 1] as number;
+    }
+    if (signs >= 0) return;
+    for (let part = 1; part < parts.length; part++)
+      for (let row = 0; row < groups.length; row++)
+        (parts[part] as Int64Column).words.fill(
+          (words[2 * row + 1] as number) >> 31,
+          2 * row,
+          2 * row + 2,
+        );
   }
 
   /** The whole total of a group as words. */

@@ -57,11 +57,11 @@ export function presentGroups(
   groups: Int32Array,
   isEmpty: (group: number) => boolean,
 ): Uint8Array | null {
-  let anyEmpty = false;
+  let first = 0;
+  while (first < groups.length && !isEmpty(groups[first] as number)) first++;
+  if (first === groups.length) return null;
   const validity = new Uint8Array(bitmapBytes(groups.length));
-  for (let row = 0; row < groups.length; row++) {
-    if (isEmpty(groups[row] as number)) anyEmpty = true;
-    else setBit(validity, row);
-  }
-  return anyEmpty ? validity : null;
+  for (let row = 0; row < groups.length; row++)
+    if (row < first || !isEmpty(groups[row] as number)) setBit(validity, row);
+  return validity;
 }
