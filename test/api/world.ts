@@ -26,6 +26,7 @@ SELECT netuid, note FROM ev;`;
 
 export class World {
   readonly database = memoryCatalog((text) => {
+    this.queried(text);
     if (this.catalogDown) throw new Error(`D1 is down: ${text.slice(0, 20)}`);
   });
   readonly api = createApi();
@@ -35,6 +36,8 @@ export class World {
   readonly reconciled: string[] = [];
   logBytesMax: number | undefined;
   catalogDown = false;
+  /** Sees every statement. */
+  queried: (text: string) => void = () => {};
   isLocal = true;
   nowMs = 1_700_000_000_000;
   status: LeaderStatus | null = null;
