@@ -7,7 +7,7 @@ const ALPHABET = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ
 
 /** `prefix_` and ten letters or digits, from ten or more random bytes that the caller drew. */
 export function makeId(
-  prefix: 'pl' | 'job' | 'jlm' | 'udf' | 'udf',
+  prefix: 'pl' | 'job' | 'jlm' | 'udf' | 'cp' | 'ct',
   randomBytes: Uint8Array,
 ): string {
   let id = `${prefix}_`;

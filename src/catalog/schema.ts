@@ -94,12 +94,36 @@ export type FunctionTable = {
 /** The newest change of each pipeline, written by triggers. */
 export type ChangeTable = { sequence: Generated<number>; pipeline_id: string };
 
+export type ConnectionProfileTable = {
+  id: string;
+  name: string;
+  connector: string;
+  config: string;
+  created_ms: number;
+};
+
+export type ConnectionTableTable = {
+  id: string;
+  name: string;
+  connector: string;
+  profile_id: string | null;
+  table_type: 'source' | 'sink' | 'lookup';
+  config: string;
+  schema: string;
+  created_ms: number;
+};
+
+export type ConnectionConsumerTable = { table_id: string; pipeline_id: string };
+
 export type Database = {
   changes: ChangeTable;
   pipelines: PipelineTable;
   jobs: JobTable;
   job_errors: JobErrorTable;
   udfs: FunctionTable;
+  connection_profiles: ConnectionProfileTable;
+  connection_tables: ConnectionTableTable;
+  connection_table_pipelines: ConnectionConsumerTable;
 };
 
 /** What is wanted. `graph` is the JSON text that was stored; `settings` and `tags` are decoded. */

@@ -5,6 +5,7 @@ import { declareFunction } from '../plan/bind-function.ts';
 import { bindProgram } from '../plan/binder.ts';
 import type { ConnectorDeclaration } from '../plan/declaration.ts';
 import { explainLogical } from '../plan/explain.ts';
+import type { OutsideTable } from '../plan/outside-tables.ts';
 import { optimize } from '../plan/rules.ts';
 import { parseProgram } from '../sql/parser.ts';
 import { explainPhysical } from './explain.ts';
@@ -18,6 +19,8 @@ export type PlanSqlOptions = {
   parallelism?: number;
   /** Texts of CREATE FUNCTION from outside the program, which may call them; a later one takes the place of an earlier of its name. */
   functions?: readonly string[];
+  /** Tables from outside the program, for names that it does not declare itself. */
+  tables?: readonly OutsideTable[];
   /** EXPLAIN is answered instead of being refused. */
   explain?: boolean;
 };
@@ -38,6 +41,8 @@ export type SqlPlan = {
   sinks: PlannedSink[];
   /** The program only asks for its plan: it is not to be run. */
   explained: boolean;
+  /** Names of the tables from outside that it uses, also when there are errors. */
+  outside: string[];
 };
 
 export function planSql(
@@ -54,6 +59,7 @@ export function planSql(
       defaultSink: options.defaultSink,
       partial: parsed.errors.length > 0,
       explain: options.explain ?? false,
+      tables: options.tables ?? [],
       functions: outside.flatMap(({ fn }) => (fn === null ? [] : [fn])),
     },
   );
@@ -72,6 +78,7 @@ export function planSql(
       sources: [],
       sinks: [],
       explained,
+      outside: bound.outside,
     };
   const plan = optimize(bound.plan);
   const graph = planGraph(plan);
@@ -85,6 +92,7 @@ export function planSql(
     sources: graph.operators.flatMap(asSource),
     sinks: graph.operators.flatMap(asSink),
     explained,
+    outside: bound.outside,
   };
 }
 

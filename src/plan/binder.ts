@@ -38,6 +38,7 @@ import { liftCalls } from './lift-calls.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
 import { type Role, readOptions } from './options.ts';
 import { type BoundQuery, UNKNOWN_QUERY, queryOf } from './scope.ts';
+import { type OutsideTable, OutsideTables } from './outside-tables.ts';
 import { type SinkTarget, type Table, bindTable } from './table.ts';
 
 export type Catalog = { connectors: readonly ConnectorDeclaration[] };
@@ -49,6 +50,8 @@ export type BindOptions = {
   partial?: boolean;
   /** Functions from outside the program. */
   functions?: readonly UserFunction[];
+  /** Tables from outside the program, for names that it does not declare itself. */
+  tables?: readonly OutsideTable[];
   /** EXPLAIN is answered with the plan instead of being refused. */
   explain?: boolean;
 };
@@ -59,6 +62,8 @@ export type BindResult = {
   warnings: ErrorReport[];
   /** What EXPLAIN asked to see; null: nothing is to be explained. */
   explained: 'logical' | 'physical' | 'all' | null;
+  /** Names of the tables from outside that it uses. */
+  outside: string[];
 };
 
 export function bindProgram(program: Program, catalog: Catalog, options: BindOptions): BindResult {
@@ -84,6 +89,7 @@ class ProgramBinder {
   readonly #options: BindOptions;
   readonly #diagnostics = new Diagnostics();
   readonly #names = new Map<string, Named>();
+  readonly #outside: OutsideTables;
   /** By table name, in order of first use. */
   readonly #writings = new Map<string, Writing>();
   readonly #environment: Environment;
@@ -95,6 +101,7 @@ class ProgramBinder {
   constructor(catalog: Catalog, options: BindOptions) {
     this.#catalog = catalog;
     this.#options = options;
+    this.#outside = new OutsideTables(options.tables ?? []);
     for (const fn of options.functions ?? [])
       functionsOf(this.#diagnostics).set(fn.name, { fn, called: null, outside: true });
     this.#environment = {
@@ -174,7 +181,8 @@ class ProgramBinder {
     const { explained } = this;
     const plan = this.#diagnostics.count > 0 ? null : this.#plan();
     const { errors, warnings } = this.#diagnostics;
-    return { plan: errors.length > 0 ? null : plan, errors, warnings, explained };
+    const outside = [...this.#outside.used];
+    return { plan: errors.length > 0 ? null : plan, errors, warnings, explained, outside };
   }
 
   #plan(): LogicalPlan {
@@ -288,8 +296,15 @@ class ProgramBinder {
   #find(name: NamedTable['name']): Named | null {
     const named = this.#names.get(name.name);
     if (named !== undefined) return named;
+    const declaration = this.#outside.declarationOf(name, this.#diagnostics);
+    if (declaration === 'broken') return null;
+    if (declaration !== null) {
+      const table = bindTable(declaration, this.#catalog.connectors, this.#diagnostics);
+      this.#names.set(name.name, { tag: 'table', table });
+      return { tag: 'table', table };
+    }
     if (this.#options.partial !== true) {
-      const known = [...this.#names.keys()];
+      const known = [...this.#names.keys(), ...this.#outside.names];
       this.#diagnostics.error(
         'UNKNOWN_TABLE',
         `unknown table "${name.text}"`,

@@ -13,6 +13,17 @@ import {
 export class Diagnostics {
   readonly #errors: ErrorReport[] = [];
   readonly #warnings: ErrorReport[] = [];
+  readonly #owners = new Map<Span, string>();
+
+  /** What is found at this very place, not at one like it, is told to be the owner's. */
+  attribute(place: Span, owner: string): void {
+    this.#owners.set(place, owner);
+  }
+
+  #told(message: string, span: Span): string {
+    const owner = this.#owners.get(span);
+    return owner === undefined ? message : `${owner}: ${message}`;
+  }
 
   error(
     code: ErrorCode,
@@ -20,11 +31,13 @@ export class Diagnostics {
     span: Span,
     extras: Omit<ErrorExtras, 'span'> = {},
   ): void {
-    this.#errors.push(new EngineError(code, message, { ...extras, span }).report);
+    this.#errors.push(new EngineError(code, this.#told(message, span), { ...extras, span }).report);
   }
 
   warn(code: ErrorCode, message: string, span: Span, extras: Omit<ErrorExtras, 'span'> = {}): void {
-    this.#warnings.push(new EngineError(code, message, { ...extras, span }).report);
+    this.#warnings.push(
+      new EngineError(code, this.#told(message, span), { ...extras, span }).report,
+    );
   }
 
   /** Whether anything was reported since `mark` was taken from `count`. */
