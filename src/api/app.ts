@@ -4,6 +4,8 @@ import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { addAuthoringRoutes } from './authoring/authoring-routes.ts';
 import { Ingest } from './rows/ingest.ts';
+import { addProfileRoutes } from './connections/profile-routes.ts';
+import { addTableRoutes } from './connections/table-routes.ts';
 import { addExampleRoutes } from './examples/example-routes.ts';
 import { useOwnWords } from './http/issue-words.ts';
 import { addJobRoutes } from './jobs/job-routes.ts';
@@ -39,6 +41,7 @@ const DESCRIPTION = {
     { name: 'rows', description: 'Rows in by HTTP.' },
     { name: 'authoring', description: 'What an editor asks while a query is written.' },
     { name: 'udfs', description: "Functions of the user's own." },
+    { name: 'connections', description: 'Stored options and tables, for every query.' },
     { name: 'meta', description: 'About this server.' },
     { name: 'local', description: "Only on one's own machine." },
   ],
@@ -78,6 +81,8 @@ export function createApi(): Api {
   addObserveRoutes(api);
   addRowsRoutes(api, ingest);
   addUdfRoutes(api);
+  addProfileRoutes(api);
+  addTableRoutes(api);
   addExampleRoutes(api);
   addAuthoringRoutes(api);
   addLocalRoutes(api);

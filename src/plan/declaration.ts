@@ -18,6 +18,8 @@ export type OptionDeclaration = {
   /** One line. */
   doc: string;
   for: 'source' | 'sink' | 'both';
+  /** Its value is shown to nobody. */
+  secret?: true;
 };
 
 export type ConnectorDeclaration = {

@@ -22,6 +22,7 @@ export const ConnectorSchema = z
   .object({
     id: z.string(),
     name: z.string(),
+    icon: z.string().openapi({ description: 'An SVG in the colour of the text around it.' }),
     description: z.string(),
     enabled: z.boolean(),
     source: z.boolean(),
@@ -32,6 +33,10 @@ export const ConnectorSchema = z
     testing: z.boolean(),
     hidden: z.boolean(),
     table_config: z.string().openapi({ description: 'JSON schema of its options, as text.' }),
+    connection_config: z.string().openapi({
+      description:
+        'JSON schema of what a connection profile may hold, as text: any of the options.',
+    }),
     exactly_once: z
       .boolean()
       .openapi({ description: 'As a sink: rows become visible only by commit.' }),

@@ -4,6 +4,7 @@ import { DECLARATIONS } from '../../connectors/declarations.ts';
 import type { ConnectorDeclaration, OptionDeclaration } from '../../plan/declaration.ts';
 import type { Api } from '../app.ts';
 import { json } from '../http/json-answer.ts';
+import { iconOf } from './connector-icons.ts';
 import { ConnectorSchema } from './connector-shapes.ts';
 import { problems } from '../http/problem.ts';
 
@@ -46,14 +47,16 @@ function connectorView(declaration: ConnectorDeclaration): z.infer<typeof Connec
   return {
     id: name,
     name,
+    icon: iconOf(name),
     description,
     enabled: true,
     source,
     sink,
     custom_schemas: schema === null,
-    testing: false,
+    testing: true,
     hidden: false,
     table_config: JSON.stringify(jsonSchemaOf(options)),
+    connection_config: JSON.stringify({ ...jsonSchemaOf(options), required: [] }),
     exactly_once: sink && twoPhase,
     formats: [...formats],
     options: options.map((option) => ({

@@ -227,12 +227,12 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     checkpoint_interval_micros: interval,
     default_sink: defaultSink,
   } = post;
-  const graph = await plannedGraph(services, query, post.udfs, { defaultSink });
+  const planned = await plannedGraph(services, query, post.udfs, { defaultSink });
   const settings = settingsOf({
     ...(post.batch_rows === undefined ? {} : { batch_rows: post.batch_rows }),
     ...post.settings,
   });
-  const created = await storePipeline(services, graph, post.udfs, {
+  const created = await storePipeline(services, planned, post.udfs, {
     id,
     name,
     query,

@@ -2,6 +2,7 @@
 import type { z } from '@hono/zod-openapi';
 import { EngineError } from '../../base/errors.ts';
 import { makeId } from '../../base/ids.ts';
+import { noteConsumer } from '../../catalog/connections.ts';
 import { type Connectors, createPipeline, type NewPipeline } from '../../catalog/pipelines.ts';
 import type { PhysicalGraph } from '../../graph/graph.ts';
 import type { PlanSqlOptions } from '../../graph/plan-sql.ts';
@@ -14,28 +15,32 @@ import { planQuery } from './planning.ts';
 
 type Udfs = z.infer<typeof UdfsSchema>;
 
+/** A graph to store, and the ids of the stored tables that its query names. */
+export type Planned = { graph: PhysicalGraph; tables: readonly string[] };
+
 /** Throws what is wrong with the query. */
 export async function plannedGraph(
   services: ApiServices,
   query: string,
   udfs: Udfs,
   options: PlanSqlOptions,
-): Promise<PhysicalGraph> {
-  const { graph, errors } = await planQuery(services, query, udfs, options);
+): Promise<Planned> {
+  const { graph, errors, stored } = await planQuery(services, query, udfs, options);
   const [first] = errors;
   if (first !== undefined) throw refusal(first, errors);
   if (graph === null)
     throw new EngineError('INTERNAL', 'the query has neither a plan nor an error');
-  return graph;
+  return { graph, tables: stored };
 }
 
 /** `exists`: the id is taken, and nothing was stored. */
 export async function storePipeline(
   services: ApiServices,
-  graph: PhysicalGraph,
+  { graph, tables }: Planned,
   udfs: Udfs,
   pipeline: Omit<NewPipeline, 'jobId' | 'graph' | 'planHash' | 'udfs' | 'connectors' | 'nowMs'>,
 ): Promise<'created' | 'exists'> {
+  await noteConsumer(services.database, tables, pipeline.id);
   return await createPipeline(services.database, {
     ...pipeline,
     jobId: makeId('job', services.randomBytes(10)),

@@ -30,19 +30,24 @@ export function addPreviewRoutes(api: Api): void {
     const { query, udfs, parallelism, enable_sinks: enableSinks } = c.req.valid('json');
     const planned = await plannedGraph(c.env, query, udfs, { defaultSink: 'preview' });
     const id = makeId('pl', c.env.randomBytes(10));
-    await storePipeline(c.env, previewGraph(planned, enableSinks), udfs, {
-      id,
-      name: 'preview',
-      query,
-      parallelism,
-      // Nothing depends on its checkpoints, unless output is committed by them.
-      checkpointIntervalMs: enableSinks
-        ? LIMITS.checkpointIntervalDefaultMs
-        : LIMITS.checkpointIntervalMaxMs,
-      settings: {},
-      tags: {},
-      preview: true,
-    });
+    await storePipeline(
+      c.env,
+      { graph: previewGraph(planned.graph, enableSinks), tables: planned.tables },
+      udfs,
+      {
+        id,
+        name: 'preview',
+        query,
+        parallelism,
+        // Nothing depends on its checkpoints, unless output is committed by them.
+        checkpointIntervalMs: enableSinks
+          ? LIMITS.checkpointIntervalDefaultMs
+          : LIMITS.checkpointIntervalMaxMs,
+        settings: {},
+        tags: {},
+        preview: true,
+      },
+    );
     return c.json(await reconciled(c.env, id), 200);
   });
 }
