@@ -98,12 +98,8 @@ test('another seed gives other rows, but for the flights', () => {
 test('a source that is restored anywhere gives the rows that were left, live or not', () => {
   const later = CREATED_MS + 20_000;
   for (const name of DATASET_NAMES)
-    for (const options of [
-      { events: 900 },
-      { event_rate: 7 },
-      { event_rate: 30, events: 900 },
-    ] as Options[])
-      for (const stop of [0, 1, 3, 8]) {
+    for (const options of [{ events: 250 }, { event_rate: 2 }] as Options[])
+      for (const stop of [0, 1, 4]) {
         const make = () => sourceOf(name, options, 41);
         const source = make();
         drain(source, noReads, () => later, stop);
