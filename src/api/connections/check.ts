@@ -45,9 +45,11 @@ export function checkOptions(connector: ConnectorDeclaration, config: OptionValu
     if (/^[a-z][a-z0-9_.]*$/.test(key)) continue;
     const suggestion = nearest(key, known);
     return [
-      new EngineError('UNKNOWN_OPTION', `config: unknown option "${key}"`, {
-        ...(suggestion === null ? {} : { suggestion }),
-      }).report,
+      new EngineError(
+        'UNKNOWN_OPTION',
+        `config: unknown option "${key}"`,
+        suggestion === null ? {} : { suggestion },
+      ).report,
     ];
   }
   const schema: ConnectionSchema = { fields: [], primary_keys: [] };
