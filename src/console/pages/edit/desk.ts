@@ -5,15 +5,8 @@ import type { QueryTable } from '../../../api/authoring/diagnostic-shapes.ts';
 import { api } from '../../api/client.ts';
 import type { EditorHandle } from '../../parts/editor/editor.tsx';
 import { tellFailure } from '../../parts/toasts.tsx';
-import {
-  type Draft,
-  keepAside,
-  keepDraft,
-  keptAside,
-  keptDraft,
-  type Origin,
-  putAside,
-} from './draft.ts';
+import { type Draft, type Origin, putAside } from './draft.ts';
+import { keepAside, keepDraft, keptAside, keptDraft } from './kept-draft.ts';
 import { Preview } from './preview.ts';
 import { Validation } from './validation.ts';
 

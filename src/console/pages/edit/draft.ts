@@ -1,10 +1,8 @@
 /**
- * The text that somebody is writing, kept in this browser so that it is never lost. Pure, but for the two that keep it.
+ * The text that somebody is writing, kept in this browser so that it is never lost. Pure.
  *
  * Invariant: a text that its writer has changed is replaced only when they say so, and is then put aside, not thrown away.
  */
-import { keep, kept } from '../../lib/theme.ts';
-
 /** Where a text came from before it was changed. */
 export type Origin = { kind: 'example' | 'pipeline'; id: string; text: string };
 
@@ -59,13 +57,6 @@ export function titleOf(text: string): string {
   return words.length > 60 ? `${words.slice(0, 59)}…` : words;
 }
 
-const DRAFT_KEY = 'thalweg.draft';
-const ASIDE_KEY = 'thalweg.drafts-aside';
-
-export const keepDraft = (draft: Draft): void => keep(DRAFT_KEY, JSON.stringify(draft));
-
-export const keptDraft = (): Draft | null => draftIn(kept(DRAFT_KEY));
-
 /** What another version of this page, or a hand, may have written is not trusted. */
 export function draftIn(text: string | null): Draft | null {
   const found = parsed(text) as Partial<Draft> | null;
@@ -80,11 +71,10 @@ export function draftIn(text: string | null): Draft | null {
   return { text: found.text, origin: known ? origin : null };
 }
 
-export const keepAside = (aside: readonly string[]): void => keep(ASIDE_KEY, JSON.stringify(aside));
-
-export function keptAside(): string[] {
-  const found = parsed(kept(ASIDE_KEY));
-  return Array.isArray(found) ? found.filter((text) => typeof text === 'string') : [];
+/** The same of texts put aside. */
+export function asideIn(text: string | null): string[] {
+  const found = parsed(text);
+  return Array.isArray(found) ? found.filter((one) => typeof one === 'string') : [];
 }
 
 function parsed(text: string | null): unknown {

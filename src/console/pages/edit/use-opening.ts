@@ -7,8 +7,9 @@ import type { PipelineSchema } from '../../../api/pipelines/pipeline-shapes.ts';
 import { api, ApiError } from '../../api/client.ts';
 import { loadExamples } from '../../api/examples.ts';
 import type { Desk } from './desk.ts';
-import { type Draft, keptDraft, opening, type Wanted, wantedBy } from './draft.ts';
+import { type Draft, opening, type Wanted, wantedBy } from './draft.ts';
 import { withTable } from './http-tables.ts';
+import { keptDraft } from './kept-draft.ts';
 import { pasted } from './pasted.ts';
 import { sendRows } from './send-rows.ts';
 
