@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { stepFor } from '../../src/api/observe/history.ts';
+import { historyOf, stepFor } from '../../src/api/observe/history.ts';
 import { lowest } from '../../src/api/observe/status.ts';
+import { getPipeline } from '../../src/catalog/pipelines.ts';
 import { recordFailure } from '../../src/catalog/jobs.ts';
 import { HISTORY_COLUMNS } from '../../src/leader/history.ts';
 import type { HistoryPoints, LeaderStatus, OperatorMetrics } from '../../src/protocol/messages.ts';
@@ -237,6 +238,52 @@ describe('the history', () => {
       ['checkpoint', 2],
     ]);
     expect(body.marks[2].text).toBe('HOST_LOST: host 0 was lost');
+  });
+
+  test('one stretch after the other gives each point and each mark once', async () => {
+    await atGeneration(2);
+    const all = [
+      points(1, T, T, 41, 5),
+      {
+        ...points(2, T + 40_300, T + 40_000, 18, 7),
+        commits: [42, 47, 51].map((at) => ({ atMs: T + at * 1000 + 300, epoch: at })),
+      },
+    ];
+    for (const part of all)
+      world.histories.set(part.generation, ({ fromMs, toMs }) => {
+        const from = Math.max(0, (fromMs - part.firstMs) / 1000);
+        const to = Math.max(
+          from,
+          Math.min(part.points, Math.floor((toMs - part.firstMs) / 1000) - 2),
+        );
+        const values = new Float32Array(HISTORY_COLUMNS.length * (to - from)).fill(
+          part.values[0] as number,
+        );
+        return { ...part, firstMs: part.firstMs + from * 1000, points: to - from, values };
+      });
+    const found = await getPipeline(world.database, id);
+    if (found === null) throw new Error('no pipeline');
+    world.nowMs = T + 30_500;
+    let after: number | null = null;
+    const times: number[] = [];
+    const marks: string[] = [];
+    for (; world.nowMs < T + 61_000; world.nowMs += 700) {
+      const history = await historyOf(world.services, found, 60, after);
+      times.push(...history.times);
+      marks.push(...history.marks.map((mark) => mark.text));
+      after = history.times.at(-1) ?? after;
+    }
+    const first = times[0] as number;
+    expect(times).toEqual(times.map((_, at) => first + at * 1_000_000));
+    expect(times.at(-1)).toBe((T + 57_000) * 1000);
+    expect(marks).toEqual([
+      'generation 1: created',
+      'epoch 10 committed',
+      'generation 2: recovery: HOST_LOST',
+      'epoch 42 committed',
+      'epoch 47 committed',
+      'epoch 51 committed',
+    ]);
   });
 
   test('asks no leader that the window does not reach, and five at most', async () => {

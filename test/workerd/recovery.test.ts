@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { History } from '../../src/api/observe/history-shapes.ts';
 import { type LocalRuntime, startRuntime } from '../../src/cli/local-runtime.ts';
 import { DataPlane, reset, until } from '../harness/data-plane.ts';
 
@@ -114,4 +115,33 @@ test('a killed leader costs no generation and resumes by itself', async () => {
     data: { generation: number }[];
   };
   expect(after.data[0]?.generation).toBe(generation);
+});
+
+test('history goes on over the new generations and the reset of the leader, and the counters are known at once', async () => {
+  await reset(await plane.leader(pipelineId, generation));
+  const { metrics } = await status();
+  expect(metrics.some(({ rowsIn }) => rowsIn > 0)).toBe(true);
+  const history = async (): Promise<History> =>
+    (await (
+      await runtime.fetch(`/api/v1/pipelines/${pipelineId}/metrics/history?seconds=300`)
+    ).json()) as History;
+  const { times, pipeline, marks } = await until(
+    history,
+    ({ to, marks: seen }) => {
+      const last = seen.findLast(({ kind }) => kind === 'generation');
+      return last !== undefined && to - last.time > 6_000_000;
+    },
+    20_000,
+  );
+  const began = marks.filter(({ kind }) => kind === 'generation');
+  expect(began.map((mark) => mark.generation)).toEqual(
+    Array.from({ length: generation }, (_, index) => index + 1),
+  );
+  expect(marks.filter(({ kind }) => kind === 'failure')).toHaveLength(generation - 1);
+  // A generation is first heard of when it has started.
+  const since = times.findIndex((time) => time >= (began.at(-1)?.time ?? 0) + 3_000_000);
+  const rates = pipeline.rows_in.slice(since);
+  expect(since).toBeGreaterThan(0);
+  expect(rates.filter((rate) => rate === null)).toEqual([]);
+  expect(pipeline.rows_in.slice(0, since).some((rate) => (rate ?? 0) > 0)).toBe(true);
 });

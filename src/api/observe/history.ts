@@ -5,7 +5,7 @@
  * asked, the newest first and at most five: what lies before is null.
  */
 import { listFailures } from '../../catalog/jobs.ts';
-import type { PipelineAndJob } from '../../catalog/schema.ts';
+import { type PipelineAndJob, TERMINAL_STATES } from '../../catalog/schema.ts';
 import type { PhysicalGraph } from '../../graph/graph.ts';
 import type { HistoryPoints } from '../../protocol/messages.ts';
 import type { ApiServices } from '../services.ts';
@@ -45,6 +45,8 @@ export function stepFor(seconds: number): number {
 /**
  * The last `seconds` of what a pipeline did.
  *
+ * Marks lie within the steps, so that who asks for one stretch after the other gets each once.
+ *
  * @param afterMicros  only steps that begin after this time, for who has those before: `times.at(-1)` of the last answer
  */
 export async function historyOf(
@@ -62,7 +64,11 @@ export async function historyOf(
       afterMicros === null ? -Infinity : Math.floor(afterMicros / 1000 / stepMs) + 1,
     ) * stepMs;
   const parts = await partsOf(services, found, { fromMs: firstMs, toMs: nowMs, stepMs });
-  const failures = await listFailures(services.database, found.job.id, FAILURES_MAX, null);
+  const atRest = TERMINAL_STATES.includes(found.job.state);
+  // Generations end and begin together: without a beginning in the window there is no failure in it.
+  const began = parts.length === 0 || parts.some((part) => part.startedMs >= firstMs);
+  const failures =
+    began || atRest ? await listFailures(services.database, found.job.id, FAILURES_MAX, null) : [];
   const known = parts.map((part) => part.firstMs + part.points * stepMs);
   const end = Math.max(firstMs, ...known);
   const count = Math.round((end - firstMs) / stepMs);
@@ -85,7 +91,7 @@ export async function historyOf(
         epoch: null,
       })),
     ]
-      .filter(({ time }) => time >= microsOf(firstMs))
+      .filter(({ time }) => time >= microsOf(firstMs) && (atRest || time < microsOf(end)))
       .toSorted((left, right) => left.time - right.time),
   };
 }

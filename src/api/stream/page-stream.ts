@@ -137,7 +137,7 @@ export class PageStream {
     const status = statusOf(found, leader, nowMs());
     if (this.#topics.includes('status')) this.#sendIfNew('status', status, { ...status, at: 0 });
     if (this.#topics.includes('health')) {
-      const health = healthOf(status, graphOf(found.pipeline));
+      const health = healthOf(status, graphOf(found.pipeline), leader?.errors ?? []);
       const timeless = {
         ...health,
         at: 0,
