@@ -75,6 +75,8 @@ export function describeState(spec: OperatorSpec): string | null {
       const per = spec.keys.length === 0 ? 'one row' : 'one row per key';
       return `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, ${per}, freed when the watermark passes their end${afterLateness(spec.window)}`;
     }
+    case 'window-best':
+      return `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, the rows that share its best value, freed when the watermark passes their end`;
     case 'updating-aggregate':
       return describeGroupState(spec);
     case 'newest-by-key':

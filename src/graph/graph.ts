@@ -96,6 +96,15 @@ export type OperatorSpec =
         | { tag: 'aggregate'; index: number }
       )[];
     }
+  /** Of each window the rows whose value in a column is the greatest, or the least. Output: the input's columns. */
+  | {
+      tag: 'window-best';
+      window: WindowSpec;
+      /** The input column that says which window a row belongs to; absent: its event time does. */
+      windowColumn?: number;
+      column: number;
+      greatest: boolean;
+    }
   /** Output: keys, then aggregates; rows carry retractions. */
   | {
       tag: 'updating-aggregate';

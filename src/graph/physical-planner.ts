@@ -80,6 +80,9 @@ function keysBefore(node: PlanNode, port: number): readonly Expr[] | null {
     case 'top-n':
     case 'match':
       return node.partitionBy;
+    case 'window-best':
+      if (node.local) return null;
+      return node.windowColumn === null ? [] : [columnExpr(node.input.schema, node.windowColumn)];
     case 'set-operation':
       return node.schema.map((_, index) => columnExpr(node.schema, index));
     case 'newest-by-key':
@@ -122,6 +125,14 @@ function specOf(node: PlanNode): OperatorSpec {
         keys: node.groupBy,
         aggregates: node.aggregates,
         outputs: node.outputs,
+      };
+    case 'window-best':
+      return {
+        tag: 'window-best',
+        window: node.window,
+        ...(node.windowColumn === null ? {} : { windowColumn: node.windowColumn }),
+        column: node.column,
+        greatest: node.greatest,
       };
     case 'updating-aggregate':
       return {

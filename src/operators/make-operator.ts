@@ -19,6 +19,7 @@ import { Unnest } from './unnest.ts';
 import { UpdatingAggregate } from './updating-aggregate.ts';
 import { UserFunctions } from './user-functions.ts';
 import { WindowAggregate } from './window-aggregate.ts';
+import { WindowBest } from './window-best.ts';
 import type { WindowAggregateSpec } from './window-rows.ts';
 
 /** A fresh operator without state; sources and sinks are made by the connectors instead. */
@@ -35,6 +36,8 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
       return new Union(spec);
     case 'window-aggregate':
       return makeWindowAggregate(spec, inputSchema(operator, graph), operator.schema);
+    case 'window-best':
+      return new WindowBest(spec, inputSchema(operator, graph));
     case 'updating-aggregate':
       return new UpdatingAggregate(spec, inputSchema(operator, graph), operator.schema);
     case 'newest-by-key':

@@ -22,6 +22,10 @@ export function describeNode(node: PlanNode): string {
       return `where ${printOver(node.predicate, node.input.schema)}`;
     case 'window-aggregate':
       return `${describeWindow(node.window)} ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
+    case 'window-best': {
+      const name = quoteName(node.input.schema[node.column]?.name ?? '');
+      return `${describeWindow(node.window)} rows with the ${node.greatest ? 'greatest' : 'least'} ${name}${node.local ? ', of each subtask' : ''}`;
+    }
     case 'updating-aggregate':
       return `updating ${describeGroups(node.groupBy, node.aggregates, node.input.schema)}`;
     case 'newest-by-key':

@@ -86,6 +86,7 @@ class Lift {
         return node;
       // What these read are columns.
       case 'over':
+      case 'window-best':
       case 'top-n':
       case 'set-operation':
       case 'newest-by-key':

@@ -115,6 +115,22 @@ export type WindowAggregateNode = NodeShape & {
   outputs: readonly AggregateOutput[];
 };
 
+/**
+ * Of each window the rows whose value in a column is the greatest, or the least; NULL never is. They leave when event time
+ * has passed its end, with the columns and event times they came with.
+ */
+export type WindowBestNode = NodeShape & {
+  tag: 'window-best';
+  input: PlanNode;
+  window: Window;
+  /** The input column that holds the window of a row; null: it follows from the row's event time. */
+  windowColumn: number | null;
+  column: number;
+  greatest: boolean;
+  /** Of the rows of one subtask only: what another one chooses from. */
+  local: boolean;
+};
+
 /** Columns: the keys, then the aggregates. */
 export type UpdatingAggregateNode = NodeShape & {
   tag: 'updating-aggregate';
@@ -242,6 +258,7 @@ export type PlanNode =
   | ProjectNode
   | FilterNode
   | WindowAggregateNode
+  | WindowBestNode
   | UpdatingAggregateNode
   | NewestByKeyNode
   | UnionNode

@@ -23,6 +23,7 @@ import type {
   UpdatingAggregateNode,
   Window,
   WindowAggregateNode,
+  WindowBestNode,
 } from './logical.ts';
 import { isNullable, provenPresent } from './nullability.ts';
 
@@ -201,6 +202,24 @@ export function makeWindowAggregate(
     eventTime: true,
     windows: outputs.map((output) => (output.tag === 'window' ? window : null)),
   };
+}
+
+export type BestOf = Pick<WindowBestNode, 'window' | 'windowColumn' | 'column' | 'greatest'>;
+
+/** Columns: the input's. First in each subtask, so that few rows have to meet. */
+export function makeWindowBest(input: PlanNode, best: BestOf): WindowBestNode {
+  const of = (from: PlanNode, local: boolean): WindowBestNode => ({
+    tag: 'window-best',
+    input: from,
+    ...best,
+    local,
+    schema: from.schema,
+    updating: false,
+    keys: null,
+    eventTime: true,
+    windows: from.windows,
+  });
+  return of(of(input, true), false);
 }
 
 /** Columns: keys, aggregates. */

@@ -130,6 +130,7 @@ export function mapExpressions(node: PlanNode, change: (expr: Expr) => Expr): Pl
       };
     // What these read are columns, which nothing folds.
     case 'over':
+    case 'window-best':
     case 'top-n':
     case 'match':
     case 'set-operation':

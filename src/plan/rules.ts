@@ -1,5 +1,6 @@
 /** The optimiser: rules in a fixed order, each run once. */
 import type { LogicalPlan } from './logical.ts';
+import { bestOfWindowRule } from './rules/best-of-window.ts';
 import { checkPlanRule } from './rules/check-plan.ts';
 import { dropIdentityRule } from './rules/drop-identity.ts';
 import { foldConstantsRule } from './rules/fold-constants.ts';
@@ -22,6 +23,8 @@ export const RULES: readonly Rule[] = [
   mergeProjectsRule,
   // A constant of an inner projection now stands inside outer expressions.
   foldConstantsRule,
+  // Before columns are pruned that only the join needed.
+  bestOfWindowRule,
   // Once nothing moves any more, so that every reader's need is final.
   pruneColumnsRule,
   // Pruning leaves projections over projections where a union wanted its columns in order.

@@ -123,6 +123,30 @@ function compute(node: PlanNode, run: (node: PlanNode) => Table, inputs: Inputs)
         times: groups.keys.map((key) => (key.at(-1) as bigint) + width - 1n),
       };
     }
+    case 'window-best': {
+      const input = run(node.input);
+      if (node.window.tag !== 'tumble') throw new Error('only tumbling windows are generated');
+      const width = BigInt(node.window.widthMicros);
+      const windowOf = (row: number): string =>
+        node.windowColumn === null
+          ? `${must(input.times[row], 'time') / width}`
+          : printRow([must(input.rows[row], 'row')[node.windowColumn] ?? null]);
+      const valueOf = (row: number): Value => must(input.rows[row], 'row')[node.column] ?? null;
+      const kept = input.rows.flatMap((_, row) => {
+        const value = valueOf(row);
+        const better = input.rows.some((_row, other) => {
+          const found = valueOf(other);
+          if (value === null || found === null || windowOf(other) !== windowOf(row)) return false;
+          return node.greatest ? found > value : found < value;
+        });
+        return value === null || better ? [] : [row];
+      });
+      return {
+        schema: node.schema,
+        rows: kept.map((index) => must(input.rows[index], 'row')),
+        times: kept.map((index) => must(input.times[index], 'time')),
+      };
+    }
     case 'user-function':
       throw new Error('functions of the user are not generated');
     case 'newest-by-key': {

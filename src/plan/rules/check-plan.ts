@@ -72,6 +72,10 @@ function checkNode(node: PlanNode): void {
         'a window aggregate has one output per column',
       );
       return checkOperands(node);
+    case 'window-best':
+      assert(!node.input.updating && node.input.eventTime, 'rows that are compared stay');
+      assert(node.column < node.schema.length, 'the best of a column of the input');
+      return;
     case 'updating-aggregate':
       assert(
         node.schema.length === node.groupBy.length + node.aggregates.length,

@@ -127,6 +127,8 @@ function needOfInput(
       return node.schema.keys();
     case 'filter':
       return [...own, ...columnsOf([node.predicate])];
+    case 'window-best':
+      return [...own, node.column, ...(node.windowColumn === null ? [] : [node.windowColumn])];
     case 'newest-by-key':
       return [...own, ...node.keyColumns];
     case 'project':
@@ -192,6 +194,20 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       return pruneMatch(node, own, input);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
+    case 'window-best': {
+      const place = (column: number): number =>
+        must(input.places.get(column), 'column that is read');
+      const { windowColumn } = node;
+      const kept: PlanNode = {
+        ...node,
+        input: input.node,
+        windowColumn: windowColumn === null ? null : place(windowColumn),
+        column: place(node.column),
+        schema: input.node.schema,
+        windows: input.node.windows,
+      };
+      return { node: kept, places: input.places };
+    }
     case 'newest-by-key': {
       const keys = node.keyColumns.map((key) => must(input.places.get(key), 'column that is read'));
       return { node: makeNewestByKey(input.node, keys), places: input.places };

@@ -34,7 +34,7 @@ function share(plan: LogicalPlan): LogicalPlan {
 }
 
 /** Rows that are never taken back, from expressions that give the same twice. */
-const canBeShared = ({ updating, groupBy, aggregates }: WindowAggregateNode): boolean =>
+export const canBeShared = ({ updating, groupBy, aggregates }: WindowAggregateNode): boolean =>
   !updating &&
   groupBy.every(isSteady) &&
   aggregates.every(
@@ -68,7 +68,7 @@ const indexOf = (calls: readonly AggregateCall[], call: AggregateCall): number =
   calls.findIndex((each) => sameCall(each, call));
 
 /** Names of aggregates do not matter. */
-const sameCall = (one: AggregateCall, other: AggregateCall): boolean =>
+export const sameCall = (one: AggregateCall, other: AggregateCall): boolean =>
   JSON.stringify({ ...one, label: '' }) === JSON.stringify({ ...other, label: '' });
 
 /** Which of the outputs is the given one of another node; -1: none. */
