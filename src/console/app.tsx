@@ -7,6 +7,7 @@ import { Toasts } from './parts/toasts.tsx';
 const StartPage = lazy(async () => (await import('./pages/start/page.tsx')).StartPage);
 const EditPage = lazy(async () => (await import('./pages/edit/page.tsx')).EditPage);
 const PipelinesPage = lazy(async () => (await import('./pages/pipelines/page.tsx')).PipelinesPage);
+const PipelinePage = lazy(async () => (await import('./pages/pipeline/page.tsx')).PipelinePage);
 const ConnectionsPage = lazy(
   async () => (await import('./pages/connections/page.tsx')).ConnectionsPage,
 );
@@ -33,9 +34,12 @@ function NoPage() {
   );
 }
 
+/** The part of an address that names the page; what follows names a part of it. */
+const pageOf = (path: string): string => path.split('/').slice(0, 3).join('/');
+
 /** Moves focus to the page when another is opened, so that a keyboard or screen reader starts there. */
 function Page() {
-  const { path } = useLocation();
+  const path = pageOf(useLocation().path);
   const main = useRef<HTMLElement>(null);
   const before = useRef(path);
   useEffect(() => {
@@ -48,6 +52,7 @@ function Page() {
         <Route path="/" component={StartPage} />
         <Route path="/pipelines" component={PipelinesPage} />
         <Route path="/pipelines/new" component={EditPage} />
+        <Route path="/pipelines/:id/:tab?" component={PipelinePage} />
         <Route path="/connections" component={ConnectionsPage} />
         <Route path="/connections/new" component={ChooseConnectorPage} />
         <Route path="/connections/new/:connector" component={WizardPage} />

@@ -19,8 +19,14 @@ export type Stream = {
 /**
  * @param path  behind `/api/v1`; handlers by the name of the event
  * @param after  id of an event of an earlier stream: what came up to it is not sent again
+ * @param onRefused  it could not be opened twice or more: the server is away, or what is streamed is
  */
-export function openStream(path: string, handlers: StreamHandlers, after = ''): Stream {
+export function openStream(
+  path: string,
+  handlers: StreamHandlers,
+  after = '',
+  onRefused?: () => void,
+): Stream {
   let source: EventSource | null = null;
   let lastId = after;
   let failures = 0;
@@ -46,6 +52,7 @@ export function openStream(path: string, handlers: StreamHandlers, after = ''): 
       if (closed) return;
       failures++;
       if (failures > 1) reachable.value = false;
+      if (failures > 1) onRefused?.();
       timer = setTimeout(open, PAUSES_MS[Math.min(failures, PAUSES_MS.length) - 1]);
     });
   };

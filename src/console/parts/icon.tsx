@@ -19,6 +19,7 @@ const PATHS = {
   sun: 'M12 8a4 4 0 1 1 0 8 4 4 0 0 1 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2',
   moon: 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10z',
   down: 'M6 9l6 6 6-6',
+  left: 'M15 6l-6 6 6 6',
   right: 'M9 6l6 6-6 6',
   out: 'M8 6H5v13h13v-3M13 4h7v7M20 4l-9 9',
   bolt: 'M13 3L5 14h6l-1 7 8-11h-6z',
