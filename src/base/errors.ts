@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   AMBIGUOUS_COLUMN: { domain: 'user', retry: 'never' },
   DUPLICATE_NAME: { domain: 'user', retry: 'never' },
   TYPE_ERROR: { domain: 'user', retry: 'never' },
+  NULL_COMPARISON: { domain: 'user', retry: 'never' },
   INVALID_GROUPING: { domain: 'user', retry: 'never' },
   INVALID_WINDOW: { domain: 'user', retry: 'never' },
   INVALID_PATTERN: { domain: 'user', retry: 'never' },

@@ -6,6 +6,7 @@ import { bindProgram } from '../plan/binder.ts';
 import type { ConnectorDeclaration } from '../plan/declaration.ts';
 import { explainLogical } from '../plan/explain.ts';
 import type { OutsideTable } from '../plan/outside-tables.ts';
+import { type ProgramTable, declaredTable } from '../plan/program-tables.ts';
 import { optimize } from '../plan/rules.ts';
 import { parseProgram } from '../sql/parser.ts';
 import { explainPhysical } from './explain.ts';
@@ -39,6 +40,8 @@ export type SqlPlan = {
   warnings: ErrorReport[];
   sources: PlannedSource[];
   sinks: PlannedSink[];
+  /** What the text declares, as far as it could be read. */
+  tables: ProgramTable[];
   /** The program only asks for its plan: it is not to be run. */
   explained: boolean;
   /** Names of the tables from outside that it uses, also when there are errors. */
@@ -68,6 +71,10 @@ export function planSql(
   const errors = [...wrong, ...parsed.errors, ...bound.errors].sort(byPlace);
   const { warnings } = bound;
   const explained = bound.explained !== null;
+  const damaged = parsed.damaged.flatMap((each) => declaredTable(each, connectors));
+  const tables = [...bound.tables, ...damaged].sort(
+    (left, right) => (left.span?.start.line ?? 0) - (right.span?.start.line ?? 0),
+  );
   if (errors.length > 0 || bound.plan === null)
     return {
       graph: null,
@@ -77,6 +84,7 @@ export function planSql(
       warnings,
       sources: [],
       sinks: [],
+      tables,
       explained,
       outside: bound.outside,
     };
@@ -91,6 +99,7 @@ export function planSql(
     warnings,
     sources: graph.operators.flatMap(asSource),
     sinks: graph.operators.flatMap(asSink),
+    tables,
     explained,
     outside: bound.outside,
   };

@@ -288,12 +288,25 @@ export class ExpressionBinder {
 
   #binary(binary: BinaryExpression): Expr {
     const { operator, left, right, span } = binary;
+    if (left.tag === 'null' || right.tag === 'null') this.#warnOfNull(binary);
     if (operator !== 'and' && operator !== 'or') return this.#call(operator, [left, right], span);
     const args = [left, right].map((side) => this.#operandCondition(side, operator));
     if (args.includes(POISON)) return POISON;
     // A chain of the same word becomes one node, so that rules see all conditions at once.
     const flat = args.flatMap((arg) => (arg.tag === operator ? arg.args : [arg]));
     return { tag: operator, args: flat, type: BOOLEAN };
+  }
+
+  /** `x = NULL` is NULL for every x, which nobody means. */
+  #warnOfNull({ operator, span }: BinaryExpression): void {
+    if (operator !== '=' && operator !== '<>') return;
+    const test = operator === '=' ? 'IS NULL' : 'IS NOT NULL';
+    this.#context.diagnostics.warn(
+      'NULL_COMPARISON',
+      `a comparison by ${operator} with NULL is never true`,
+      span,
+      { hint: `write ${test}` },
+    );
   }
 
   #operandCondition(expression: Expression, operator: string): Expr {

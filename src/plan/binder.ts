@@ -37,6 +37,7 @@ import { Diagnostics, withSuggestion } from './diagnostics.ts';
 import { liftCalls } from './lift-calls.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
 import { type Role, readOptions } from './options.ts';
+import { type ProgramTable, tableInfo, viewInfo } from './program-tables.ts';
 import { type BoundQuery, UNKNOWN_QUERY, queryOf } from './scope.ts';
 import { type OutsideTable, OutsideTables } from './outside-tables.ts';
 import { type SinkTarget, type Table, bindTable } from './table.ts';
@@ -64,6 +65,8 @@ export type BindResult = {
   explained: 'logical' | 'physical' | 'all' | null;
   /** Names of the tables from outside that it uses. */
   outside: string[];
+  /** What has a name, in the order of the text, whether or not there are errors. */
+  tables: ProgramTable[];
 };
 
 export function bindProgram(program: Program, catalog: Catalog, options: BindOptions): BindResult {
@@ -73,7 +76,7 @@ export function bindProgram(program: Program, catalog: Catalog, options: BindOpt
 }
 
 /** Something that has a name in the program. */
-type Named = { tag: 'table'; table: Table } | { tag: 'view'; query: BoundQuery };
+type Named = { tag: 'table'; table: Table } | { tag: 'view'; query: BoundQuery; span: Span };
 
 type Writing = { target: SinkTarget; inputs: PlanNode[] };
 
@@ -182,7 +185,10 @@ class ProgramBinder {
     const plan = this.#diagnostics.count > 0 ? null : this.#plan();
     const { errors, warnings } = this.#diagnostics;
     const outside = [...this.#outside.used];
-    return { plan: errors.length > 0 ? null : plan, errors, warnings, explained, outside };
+    const tables = [...this.#names].map(([name, named]) =>
+      named.tag === 'table' ? tableInfo(named.table) : viewInfo(name, named.query, named.span),
+    );
+    return { plan: errors.length > 0 ? null : plan, errors, warnings, explained, outside, tables };
   }
 
   #plan(): LogicalPlan {
@@ -278,7 +284,8 @@ class ProgramBinder {
         name.span,
         { hint: 'rename one with AS' },
       );
-    if (this.#isFree(name, ifNotExists)) this.#names.set(name.name, { tag: 'view', query: bound });
+    if (this.#isFree(name, ifNotExists))
+      this.#names.set(name.name, { tag: 'view', query: bound, span: name.span });
   }
 
   #read(reference: NamedTable): BoundQuery {

@@ -17,6 +17,8 @@ import { TokenStream } from './token-stream.ts';
 
 export type ParseResult = {
   readonly program: Program;
+  /** Statements with mistakes in single columns or options, without those: for an editor, never to be planned. */
+  readonly damaged: readonly Statement[];
   /** In text order, at most 100; codes SYNTAX, UNTERMINATED, RESERVED_WORD, UNSUPPORTED, QUERY_TOO_LARGE. */
   readonly errors: ErrorReport[];
 };
@@ -28,12 +30,13 @@ export function parseProgram(text: string): ParseResult {
     text.length > LIMITS.queryBytesMax ||
     new TextEncoder().encode(text).length > LIMITS.queryBytesMax
   ) {
-    return { program: { statements: [] }, errors: [tooLarge()] };
+    return { program: { statements: [] }, damaged: [], errors: [tooLarge()] };
   }
   const { tokens, errors } = tokenize(text);
   const rules = { expression: expressionRule, query: queryRule, queryAfter: queryAfterRule };
   const stream = new TokenStream(tokens, rules);
   const statements: Statement[] = [];
+  const damaged: Statement[] = [];
   while (!stream.atEnd() && stream.reports.length < REPORTS_MAX) {
     if (stream.acceptSymbol(';')) continue;
     const reportsBefore = stream.reports.length;
@@ -44,9 +47,10 @@ export function parseProgram(text: string): ParseResult {
     });
     if ('failure' in outcome) stream.skipTo([], 0);
     else if (stream.reports.length === reportsBefore) statements.push(outcome.value);
+    else damaged.push(outcome.value);
   }
   const all = [...errors, ...stream.reports].sort(byPlace).slice(0, REPORTS_MAX);
-  return { program: { statements }, errors: all };
+  return { program: { statements }, damaged, errors: all };
 }
 
 function endStatement(stream: TokenStream): void {

@@ -159,3 +159,80 @@ test('examples that the registry does not have give what they say', () => {
     expect(plan.logical, name).toMatch(/true AS holds|holds: true|project.*true/i);
   }
 });
+
+describe('validate_query', () => {
+  const validate = async (query: string) =>
+    (await world.call('POST', '/api/v1/pipelines/validate_query', { query })).body;
+
+  test('tells tables and outputs of a query', async () => {
+    const { errors, tables, outputs } = await validate(
+      `${TABLES}\nCREATE TABLE out WITH (connector = 'stdout');\nINSERT INTO out SELECT id, amount FROM orders;\nSELECT customer, count(*) AS n FROM orders GROUP BY customer;`,
+    );
+    expect(errors).toEqual([]);
+    expect(tables[0]).toEqual({
+      name: 'orders',
+      kind: 'source',
+      connector: 'http',
+      columns: [
+        { name: 'id', type: 'BIGINT', required: true },
+        { name: 'customer', type: 'TEXT', required: false },
+        { name: 'amount', type: 'DECIMAL(10, 2)', required: false },
+        { name: 'ts', type: 'TIMESTAMP', required: true },
+      ],
+      span: { start: { line: 1, column: 14 }, end: { line: 1, column: 20 } },
+    });
+    expect(tables.map(({ name, kind }: { name: string; kind: string }) => [name, kind])).toEqual([
+      ['orders', 'source'],
+      ['payments', 'source'],
+      ['out', 'sink'],
+    ]);
+    expect(outputs).toEqual([
+      {
+        table: 'out',
+        connector: 'stdout',
+        columns: [
+          { name: 'id', type: 'BIGINT', required: true },
+          { name: 'amount', type: 'DECIMAL(10, 2)', required: false },
+        ],
+        updating: false,
+      },
+      {
+        table: 'select_1',
+        connector: 'preview',
+        columns: [
+          { name: 'customer', type: 'TEXT', required: false },
+          { name: 'n', type: 'BIGINT', required: true },
+        ],
+        updating: true,
+      },
+    ]);
+  });
+
+  test('tells of a text with errors the tables and what removes each error', async () => {
+    const { errors, tables, outputs } = await validate(
+      `${TABLES}\nSELECT custmer FROM orders; SELECT id, FROM orders;`,
+    );
+    expect(outputs).toEqual([]);
+    expect(tables.length).toBe(2);
+    expect(
+      errors.map(({ code, fixes }: { code: string; fixes: { title: string }[] }) => [
+        code,
+        fixes[0]?.title,
+      ]),
+    ).toEqual([
+      ['UNKNOWN_COLUMN', 'Change custmer to customer'],
+      ['SYNTAX', 'Remove the comma'],
+    ]);
+  });
+
+  test('calls the functions that come with the query also while it tries fixes', async () => {
+    const definition =
+      'CREATE FUNCTION twice(n BIGINT) RETURNS BIGINT LANGUAGE javascript AS $$ return n * 2n; $$';
+    const query = `${TABLES}\nSELECT twice(idd) AS n FROM orders;`;
+    const { body } = await world.call('POST', '/api/v1/pipelines/validate_query', {
+      query,
+      udfs: [{ definition }],
+    });
+    expect(body.errors[0].fixes[0].edits[0].text).toBe('id');
+  });
+});

@@ -29,7 +29,8 @@ import {
   ValidateQuerySchema,
   ValidationSchema,
 } from './pipeline-shapes.ts';
-import { planQuery } from './planning.ts';
+import { checkQuery, planQuery } from './planning.ts';
+import { outputViews, tableViews } from '../authoring/query-views.ts';
 import { plannedGraph, reconciled, storePipeline } from './store-pipeline.ts';
 import { problems } from '../http/problem.ts';
 import type { ApiServices } from '../services.ts';
@@ -140,18 +141,15 @@ const validate = createRoute({
 export function addPipelineRoutes(api: Api, ingest: Ingest): void {
   api.openapi(validate, async (c) => {
     const { query, udfs, parallelism, default_sink: defaultSink } = c.req.valid('json');
-    const { graph, errors, warnings, logical, physical } = await planQuery(c.env, query, udfs, {
-      defaultSink,
-      parallelism,
-      explain: true,
-    });
+    const plan = await checkQuery(c.env, query, udfs, { defaultSink, parallelism, explain: true });
+    const { graph, errors, warnings, logical, physical } = plan;
     return c.json(
       {
         ...(graph === null ? {} : { graph: viewGraph(graph, parallelism) }),
         errors,
         warnings,
-        tables: [],
-        outputs: [],
+        tables: tableViews(plan),
+        outputs: graph === null ? [] : outputViews(graph),
         logical,
         physical,
       },

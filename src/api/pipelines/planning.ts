@@ -5,14 +5,23 @@ import { allTables } from '../../catalog/connections.ts';
 import { listFunctions } from '../../catalog/functions.ts';
 import { DECLARATIONS } from '../../connectors/declarations.ts';
 import type { UserFunction } from '../../expr/user-function.ts';
+import { type Diagnostic, withFixes } from '../../graph/check-sql.ts';
 import type { PhysicalGraph } from '../../graph/graph.ts';
 import { type PlanSqlOptions, type SqlPlan, planSql } from '../../graph/plan-sql.ts';
+import type { OutsideTable } from '../../plan/outside-tables.ts';
 import { declaredOf, tableSql } from '../connections/table-sql.ts';
 import type { UdfsSchema } from './pipeline-shapes.ts';
 import type { ApiServices } from '../services.ts';
 
 /** `stored`: ids of the stored tables that the query names. */
 export type QueryPlan = SqlPlan & { stored: string[] };
+
+export type CheckedQuery = QueryPlan & {
+  errors: Diagnostic[];
+  warnings: Diagnostic[];
+  /** Tables that it may name though it does not declare them. */
+  outsideTables: readonly OutsideTable[];
+};
 
 /** @param udfs  sent with the query: they stand before those that are stored */
 export async function planQuery(
@@ -21,6 +30,29 @@ export async function planQuery(
   udfs: z.infer<typeof UdfsSchema>,
   options: PlanSqlOptions,
 ): Promise<QueryPlan> {
+  const { plan } = await planned(services, query, udfs, options);
+  return plan;
+}
+
+/** The same, and with each finding what removes it. */
+export async function checkQuery(
+  services: ApiServices,
+  query: string,
+  udfs: z.infer<typeof UdfsSchema>,
+  options: PlanSqlOptions,
+): Promise<CheckedQuery> {
+  const { plan, complete } = await planned(services, query, udfs, options);
+  const { tables = [] } = complete;
+  return { ...plan, ...withFixes(query, plan, DECLARATIONS, complete), outsideTables: tables };
+}
+
+/** The plan, and the options with all functions that it was made with. */
+async function planned(
+  services: ApiServices,
+  query: string,
+  udfs: z.infer<typeof UdfsSchema>,
+  options: PlanSqlOptions,
+): Promise<{ plan: QueryPlan; complete: PlanSqlOptions }> {
   const sent = (udfs ?? []).map(({ definition }) => definition);
   const text = [...sent, query].join('\n').toLowerCase();
   const functions = /\(/.test(text) ? await listFunctions(services.database) : [];
@@ -28,17 +60,19 @@ export async function planQuery(
     .filter(({ name }) => text.includes(name))
     .map(({ definition }) => definition);
   const stored = await storedTables(services);
-  const planned = planSql(query, DECLARATIONS, {
+  const complete = {
     ...options,
     functions: [...named, ...sent],
     tables: stored.map(({ name, definition }) => ({ name, definition })),
-  });
-  const used = new Set(planned.outside);
+  };
+  const bound = planSql(query, DECLARATIONS, complete);
+  const used = new Set(bound.outside);
   const ids = stored.filter(({ name }) => used.has(name)).map(({ id }) => id);
-  const plan: QueryPlan = { ...planned, stored: ids };
-  if (plan.graph === null) return plan;
+  const plan: QueryPlan = { ...bound, stored: ids };
+  if (plan.graph === null) return { plan, complete };
   const errors = await checkFunctions(services, calledBy(plan.graph));
-  return errors.length === 0 ? plan : { ...plan, graph: null, logical: '', physical: '', errors };
+  if (errors.length === 0) return { plan, complete };
+  return { plan: { ...plan, graph: null, logical: '', physical: '', errors }, complete };
 }
 
 /** Tables that every query may name, as texts of CREATE TABLE. */

@@ -1,0 +1,54 @@
+/**
+ * A query checked for its author: the plan, and with each finding the edits that remove it.
+ *
+ * Every fix was tried: the text with it was planned, and the finding was gone. How often that is done is bounded by the
+ * length of the text, so that the whole stays within what one pause in typing allows.
+ */
+import type { ErrorReport } from '../base/errors.ts';
+import type { ConnectorDeclaration } from '../plan/declaration.ts';
+import { type Fix, fixesFor } from '../plan/fixes.ts';
+import { tokenize } from '../sql/lexer.ts';
+import { parseProgram } from '../sql/parser.ts';
+import { applyEdits } from '../sql/places.ts';
+import { type PlanSqlOptions, type SqlPlan, planSql } from './plan-sql.ts';
+
+export type Diagnostic = ErrorReport & { fixes?: Fix[] };
+
+/** Characters planned for trying fixes, over all of them, and how many are tried at most. */
+const TRIED_CHARACTERS_MAX = 60_000;
+const TRIED_MAX = 16;
+
+const same = (left: ErrorReport, right: ErrorReport): boolean =>
+  left.code === right.code && left.message === right.message;
+
+/** The findings of a plan with their fixes. */
+export function withFixes(
+  text: string,
+  plan: Pick<SqlPlan, 'errors' | 'warnings'>,
+  connectors: readonly ConnectorDeclaration[],
+  options: PlanSqlOptions,
+): { errors: Diagnostic[]; warnings: Diagnostic[] } {
+  const all = [...plan.errors, ...plan.warnings];
+  let left = Math.min(TRIED_MAX, Math.floor(TRIED_CHARACTERS_MAX / (text.length + 500)));
+  if (all.length === 0 || left === 0) return plan;
+  const { program, damaged } = parseProgram(text);
+  const context = {
+    text,
+    tokens: tokenize(text).tokens,
+    program: { statements: [...program.statements, ...damaged] },
+    connectors,
+  };
+  const works = (report: ErrorReport, fix: Fix): boolean => {
+    left--;
+    const fixed = planSql(applyEdits(text, fix.edits), connectors, options);
+    const count = (reports: readonly ErrorReport[]): number =>
+      reports.filter((each) => same(each, report)).length;
+    return count([...fixed.errors, ...fixed.warnings]) < count(all);
+  };
+  const fixed = (report: ErrorReport): Diagnostic => {
+    if (left === 0) return report;
+    const fixes = fixesFor(report, context).filter((fix) => left > 0 && works(report, fix));
+    return fixes.length === 0 ? report : { ...report, fixes };
+  };
+  return { errors: plan.errors.map(fixed), warnings: plan.warnings.map(fixed) };
+}
