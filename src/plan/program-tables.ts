@@ -60,7 +60,7 @@ function columnsOf({ source, sink, columns, connector }: Table): TableColumnInfo
     return columns
       .filter(({ broken }) => !broken)
       .map(({ name, type, notNull }) => ({ name, type, required: notNull }));
-  if (sink?.columns != null)
+  if (sink !== null && sink.columns !== null)
     return sink.columns.map(({ name, type, notNull }) => ({ name, type, required: notNull }));
   return columnsOfSchema(connector?.schema ?? []);
 }

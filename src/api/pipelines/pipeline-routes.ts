@@ -29,7 +29,7 @@ import {
   ValidateQuerySchema,
   ValidationSchema,
 } from './pipeline-shapes.ts';
-import { checkQuery, planQuery } from './planning.ts';
+import { checkQuery } from './planning.ts';
 import { outputViews, tableViews } from '../authoring/query-views.ts';
 import { plannedGraph, reconciled, storePipeline } from './store-pipeline.ts';
 import { problems } from '../http/problem.ts';
