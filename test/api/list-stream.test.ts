@@ -209,5 +209,5 @@ describe('the stream of the list', () => {
     await world.observe('pl_7', { epoch: 3 });
     await clock.pass(1_000);
     expect(reader.taken('changed').map(({ changed }) => changed.length)).toEqual([1]);
-  });
+  }, 30_000);
 });

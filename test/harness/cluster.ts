@@ -11,6 +11,7 @@ import type { DesiredChange } from '../../src/catalog/pipelines.ts';
 import type { Job } from '../../src/catalog/schema.ts';
 import { newLeader, type LeaderState } from '../../src/leader/state.ts';
 import type {
+  JobError,
   LeaderStatus,
   Outcome,
   RuntimeSettings,
@@ -182,6 +183,19 @@ export class SimulatedCluster {
   crashHost(index: number): void {
     const cell = this.#hosts.get(this.generation, index);
     if (cell !== undefined) this.#hosts.crash(cell);
+  }
+
+  /** Asks for a checkpoint now. */
+  flush(): void {
+    const cell = this.#leaders.get(this.generation);
+    if (cell === undefined) return;
+    this.world.say('a checkpoint is asked for');
+    this.#leaders.feed(cell, { tag: 'flush' });
+  }
+
+  /** Rows that went wrong, as leaders were told to keep them. */
+  get problems(): readonly JobError[] {
+    return this.#leaders.problems;
   }
 
   crashLeader(): void {

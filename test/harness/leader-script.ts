@@ -225,6 +225,8 @@ export class LeaderScript {
       case 'pass':
         this.nowMs += Math.round(Number.parseFloat(plain[0] ?? '0') * 1000);
         return [];
+      case 'flush':
+        return this.apply({ tag: 'flush', nowMs });
       case 'stop':
         return this.apply({
           tag: 'stop',

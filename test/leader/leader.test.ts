@@ -1,5 +1,6 @@
 /** One sentence per behaviour: every phase against loss, reset, deadline, stop and fencing; duplicates; stops; bounds. */
 import { describe, expect, test } from 'vitest';
+import { nextEpoch } from '../../src/leader/epochs.ts';
 import { LeaderScript } from '../harness/leader-script.ts';
 
 /** Directives that bring a new leader into each situation. `redoing` and later start from an uncommitted tip of epoch 5. */
@@ -443,6 +444,56 @@ describe('stale and repeated messages', () => {
     const script = at('deploying');
     expect(script.run('start p=4')).toEqual([]);
     expect(script.state.hosts.length).toBe(2);
+  });
+});
+
+describe('a checkpoint that is asked for', () => {
+  test('begins at once when nothing is under way, and is like any other', () => {
+    const script = at('running');
+    expect(nextEpoch(script.state)).toBe(7);
+    expect(script.run('flush').filter((effect) => effect.includes('barrier'))).toHaveLength(2);
+    expect(nextEpoch(script.state)).toBe(7);
+    script.run('checkpointed all epoch=7 items=a:1\ncanonical\ncommitted 0 sinks=a\nmarked');
+    expect(script.status.recent.at(-1)).toMatchObject({ epoch: 7, kind: 'scheduled', attempt: 1 });
+    expect(nextEpoch(script.state)).toBe(8);
+  });
+
+  test.each(['collecting', 'publishing', 'committing', 'marking'])(
+    'is the one under way while %s, and no other follows it',
+    (name) => {
+      const script = at(name);
+      expect(nextEpoch(script.state)).toBe(7);
+      expect(script.run('flush\nflush')).toEqual([]);
+      expect(nextEpoch(script.state)).toBe(7);
+      expect(script.state.flushWanted).toBe(false);
+    },
+  );
+
+  test('waits until hosts know that the last one is settled', () => {
+    const script = at('marking');
+    script.run('mute\nmarked');
+    expect(script.state.activity.tag).toBe('settling');
+    expect(script.run('flush').filter((effect) => effect.includes('barrier'))).toEqual([]);
+    expect(nextEpoch(script.state)).toBe(8);
+  });
+
+  test.each(['opening', 'deploying', 'redoing', 'fencing'])(
+    'does not come while %s: sources do not read',
+    (name) => {
+      const script = at(name);
+      expect(nextEpoch(script.state)).toBeNull();
+      expect(script.run('flush')).toEqual([]);
+      expect(script.state.flushWanted).toBe(false);
+    },
+  );
+
+  test('does not come once the generation has ended or lets its hosts go', () => {
+    const script = at('running');
+    script.run('stop checkpoint\ncheckpointed all epoch=7\ncanonical');
+    expect(nextEpoch(script.state)).toBeNull();
+    finish(script);
+    expect(script.run('flush')).toEqual([]);
+    expect(nextEpoch(script.state)).toBeNull();
   });
 });
 

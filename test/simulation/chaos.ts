@@ -33,6 +33,7 @@ const EVENTS = [
   'cut hosts',
   'deploy',
   'clock',
+  'flush',
   'wait',
 ] as const;
 
@@ -172,6 +173,8 @@ function befall(run: Run, event: (typeof EVENTS)[number]): void {
         prng.chance(0.5) ? null : prng.below(cluster.parallelism),
         prng.pick([-8_000, -500, 500, 8_000]),
       );
+    case 'flush':
+      return cluster.flush();
     case 'run':
       return cluster.want({ tag: 'run' });
     case 'stop':

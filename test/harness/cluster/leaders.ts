@@ -21,6 +21,7 @@ import { publishCheckpoint } from '../../../src/lineage/publish.ts';
 import type { Incarnation } from '../../../src/lineage/types.ts';
 import type {
   GenerationSpec,
+  JobError,
   LeaderStatus,
   ReportAnswer,
   StopMode,
@@ -61,6 +62,7 @@ export class Leaders implements LeaderCalls {
   readonly #world: World;
   readonly #hosts: Hosts;
   readonly #nudge: Nudge;
+  readonly problems: JobError[] = [];
   readonly #cells = new Map<number, LeaderCell>();
 
   constructor(world: World, hosts: Hosts, nudge: Nudge) {
@@ -177,6 +179,7 @@ export class Leaders implements LeaderCalls {
         if (cell.spec !== null) this.#tellEnd(cell.generation);
         return;
       case 'keep-problems':
+        this.problems.push(...effect.problems);
         return;
       case 'ended':
         cell.alarmMs = null;
