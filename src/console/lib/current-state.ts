@@ -12,7 +12,11 @@ export type StateRow = {
   values: ExactRow;
   /** How often it has changed since it came. */
   changes: number;
+  /** The columns that its last change changed. */
+  fresh: ReadonlySet<string>;
 };
+
+const NONE: ReadonlySet<string> = new Set();
 
 export type Op = 'c' | 'u' | 'd' | 'r';
 
@@ -62,11 +66,20 @@ export class CurrentState {
 
   #put(values: ExactRow, place: number | undefined): void {
     const id = place ?? this.#nextId++;
-    const changes = place === undefined ? 0 : (this.#rows.get(place)?.changes ?? 0) + 1;
-    this.#rows.set(id, { id, values, changes });
+    const old = place === undefined ? undefined : this.#rows.get(place);
+    const changes = old === undefined ? 0 : old.changes + 1;
+    const fresh = old === undefined ? NONE : differing(old.values, values);
+    this.#rows.set(id, { id, values, changes, fresh });
     const key = jsonText(values);
     const places = this.#places.get(key);
     if (places === undefined) this.#places.set(key, [id]);
     else places.push(id);
   }
+}
+
+function differing(before: ExactRow, after: ExactRow): ReadonlySet<string> {
+  const names = Object.keys(after);
+  return new Set(
+    names.filter((name) => jsonText(before[name] ?? null) !== jsonText(after[name] ?? null)),
+  );
 }

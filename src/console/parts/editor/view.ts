@@ -8,7 +8,10 @@ import {
   completionKeymap,
   closeBrackets,
   closeBracketsKeymap,
+  insertBracket,
+  pickedCompletion,
   snippet,
+  startCompletion,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
@@ -80,7 +83,29 @@ function completionOf(proposal: Proposal): Completion {
     detail,
     boost: rank,
     info: () => documentation(proposal),
-    ...(template === null ? {} : { apply: snippet(template) }),
+    ...(template === null ? {} : { apply: applyOf(template) }),
+  };
+}
+
+/**
+ * A hole between brackets or quotes at the end is made as if it were typed, so that typing the closing one goes over it.
+ * What has to stand there is offered at once.
+ */
+function applyOf(template: string): Exclude<Completion['apply'], undefined> {
+  const hole = /^([^$]*)([('])\$\{\}[)']$/.exec(template);
+  if (hole === null) return snippet(template);
+  const [, head = '', bracket = ''] = hole;
+  return (view: EditorView, completion: Completion, from: number, to: number): void => {
+    const open = view.state.sliceDoc(to, to + 1) === bracket;
+    view.dispatch({
+      changes: { from, to, insert: head },
+      selection: { anchor: from + head.length },
+      annotations: pickedCompletion.of(completion),
+      userEvent: 'input.complete',
+    });
+    const pair = open ? null : insertBracket(view.state, bracket);
+    if (pair !== null) view.dispatch(pair);
+    if (bracket === "'") startCompletion(view);
   };
 }
 

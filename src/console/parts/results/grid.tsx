@@ -1,7 +1,7 @@
 /** The rows of one output: a log of them, newest at the end, or of an updating one what is true now. */
 import { useMemo } from 'preact/hooks';
 import { changeOf, type Op, type StateRow } from '../../lib/current-state.ts';
-import type { ExactRow } from '../../lib/exact-rows.ts';
+import { type ExactRow, jsonText } from '../../lib/exact-rows.ts';
 import { utc } from '../../lib/format.ts';
 import type { RingRow } from '../../lib/row-ring.ts';
 import { type TableColumn, VirtualTable } from '../virtual-table.tsx';
@@ -82,7 +82,7 @@ function Changed({ values, name }: { values: ExactRow; name: string }) {
   if (change === null) return <Value value={values[name]} />;
   const { before, after } = change;
   if (after === null) return <Value value={before?.[name]} />;
-  const same = before === null || JSON.stringify(before[name]) === JSON.stringify(after[name]);
+  const same = before === null || jsonText(before[name] ?? null) === jsonText(after[name] ?? null);
   return (
     <>
       {!same && (
@@ -118,8 +118,8 @@ export function StateGrid({ label, rows, columns }: StateProps) {
   const shown = useMemo(
     () =>
       columns.map((column) =>
-        dataColumn<StateRow>(column, ({ values, changes }) => (
-          <span key={changes} class={changes > 0 ? 'value-fresh' : ''}>
+        dataColumn<StateRow>(column, ({ values, changes, fresh }) => (
+          <span key={changes} class={fresh.has(column.name) ? 'value-fresh' : ''}>
             <Value value={values[column.name]} />
           </span>
         )),
