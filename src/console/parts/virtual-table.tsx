@@ -35,6 +35,8 @@ type Props<Row> = {
   minWidth?: string;
   rowHeight?: number;
   rowClass?(row: Row): string;
+  /** Elements are used again for other rows: for rows that come by the thousand and hold nothing that has focus. */
+  recycle?: boolean;
   onOpen?(row: Row): void;
   selectedKey?: string | number | null;
   sort?: { key: string; descending: boolean };
@@ -85,11 +87,11 @@ export function VirtualTable<Row>(props: Props<Row>) {
         role="rowgroup"
         style={{ ...width, position: 'relative', height: `${virtualizer.getTotalSize()}px` }}
       >
-        {items.map(({ index, start }) => {
+        {items.map(({ index, start }, place) => {
           const row = rows[index];
           return row === undefined ? null : (
             <BodyRow
-              key={props.rowKey(row, index)}
+              key={props.recycle === true ? place : props.rowKey(row, index)}
               {...props}
               row={row}
               index={index}

@@ -116,6 +116,7 @@ function Parts({ desk, pane, show, run, children }: PartsProps) {
         </div>
         <SplitBar split={down} direction="down" label="Height of the SQL" />
         <section class="edit-dock" aria-label="Preview">
+          <h2 class="hidden-text">Preview</h2>
           <PaneTabs desk={desk} pane={pane} show={show} />
           <div class="edit-pane">
             {(pane === 'rows' || pane === 'sql' || pane === 'graph') && (

@@ -162,7 +162,7 @@ function extensionsOf(options: EditorOptions, known: Known, language: Extension)
     history(),
     bracketMatching(),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+    EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
     hoverFrom(known),
     readOnly
       ? [EditorState.readOnly.of(true), keymap.of([...searchKeymap, ...defaultKeymap])]

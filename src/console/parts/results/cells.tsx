@@ -1,15 +1,30 @@
 /** Values of rows as a reader needs them: every digit, NULL as such, objects as JSON. */
 import { cellText, type Exact, ExactNumber, type ExactRow } from '../../lib/exact-rows.ts';
+import { localTime } from '../../lib/format.ts';
 import type { OutputColumn } from './output.ts';
 
-export function Value({ value }: { value: Exact | undefined }) {
+type ValueProps = { value: Exact | undefined; type: string };
+
+export function Value({ value, type }: ValueProps) {
   if (value === undefined || value === null) return <span class="value-null">NULL</span>;
+  if (type.startsWith('TIMESTAMP') && typeof value === 'string') return <Moment text={value} />;
   const text = cellText(value);
   const kind =
     value instanceof ExactNumber ? 'number' : typeof value === 'string' ? 'text' : 'other';
   return (
     <span class={`value-${kind}`} title={text.length > 20 ? text : undefined}>
       {text}
+    </span>
+  );
+}
+
+/** Times of rows are in UTC. */
+function Moment({ text }: { text: string }) {
+  const ms = Date.parse(/[zZ]$|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`);
+  const title = Number.isNaN(ms) ? text : `${text} UTC\n${localTime(ms * 1000)}`;
+  return (
+    <span class="value-time" title={title}>
+      {text.replace('T', ' ').replace(/Z$/, '')}
     </span>
   );
 }

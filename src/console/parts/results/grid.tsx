@@ -35,6 +35,7 @@ export function LogGrid({ label, rows, columns, updating, follow }: LogProps) {
       rows={rows}
       rowKey={({ number }) => number}
       follow={follow}
+      recycle
       {...(updating ? { rowClass: (row: RingRow) => `op-${changeOf(row.values)?.op ?? ''}` } : {})}
     />
   );
@@ -67,9 +68,9 @@ function logColumns(columns: readonly OutputColumn[], updating: boolean): TableC
   const rest = columns.map((column) =>
     dataColumn<RingRow>(column, ({ values }) =>
       updating ? (
-        <Changed values={values} name={column.name} />
+        <Changed values={values} column={column} />
       ) : (
-        <Value value={values[column.name]} />
+        <Value value={values[column.name]} type={column.type} />
       ),
     ),
   );
@@ -77,22 +78,23 @@ function logColumns(columns: readonly OutputColumn[], updating: boolean): TableC
 }
 
 /** A value before and after, where it differs. */
-function Changed({ values, name }: { values: ExactRow; name: string }) {
+function Changed({ values, column }: { values: ExactRow; column: OutputColumn }) {
+  const { name, type } = column;
   const change = changeOf(values);
-  if (change === null) return <Value value={values[name]} />;
+  if (change === null) return <Value value={values[name]} type={type} />;
   const { before, after } = change;
-  if (after === null) return <Value value={before?.[name]} />;
+  if (after === null) return <Value value={before?.[name]} type={type} />;
   const same = before === null || jsonText(before[name] ?? null) === jsonText(after[name] ?? null);
   return (
     <>
       {!same && (
         <>
           <s class="value-before">
-            <Value value={before[name]} />
+            <Value value={before[name]} type={type} />
           </s>{' '}
         </>
       )}
-      <Value value={after[name]} />
+      <Value value={after[name]} type={type} />
     </>
   );
 }
@@ -120,7 +122,7 @@ export function StateGrid({ label, rows, columns }: StateProps) {
       columns.map((column) =>
         dataColumn<StateRow>(column, ({ values, changes, fresh }) => (
           <span key={changes} class={fresh.has(column.name) ? 'value-fresh' : ''}>
-            <Value value={values[column.name]} />
+            <Value value={values[column.name]} type={column.type} />
           </span>
         )),
       ),

@@ -10,6 +10,9 @@ export type OutputColumn = { name: string; type: string };
 /** Rows kept of each output. */
 export const ROWS_KEPT = 10_000;
 
+/** Faster than this nobody reads; drawing takes the time of everything else on the page. */
+const DRAWS_APART_MS = 100;
+
 const RATE_MICROS = 3_000_000;
 
 export type Shown = {
@@ -29,14 +32,15 @@ export class Output {
   readonly operatorId: string;
   readonly table: string;
   readonly updating: boolean;
-  /** What the page draws; changes at most once a frame. */
+  /** What the page draws; changes ten times a second at most. */
   readonly shown = signal<Shown>(NOTHING);
   readonly #ring = new RowRing(ROWS_KEPT);
   readonly #state = new CurrentState();
   #dropped = 0;
   #generation = 0;
   #recent: { at: number; rows: number }[] = [];
-  #frame = 0;
+  #waiting = false;
+  #shownMs = -Infinity;
 
   constructor(operatorId: string, table: string, updating: boolean) {
     this.operatorId = operatorId;
@@ -79,13 +83,17 @@ export class Output {
     return (rows * 1_000_000) / RATE_MICROS;
   }
 
+  /** The first row at once, more of them together. */
   #showSoon(): void {
-    if (this.#frame !== 0) return;
-    this.#frame = requestAnimationFrame(() => this.#show());
+    if (this.#waiting) return;
+    this.#waiting = true;
+    const wait = this.#shownMs + DRAWS_APART_MS - performance.now();
+    setTimeout(() => requestAnimationFrame(() => this.#show()), Math.max(0, wait));
   }
 
   #show(): void {
-    this.#frame = 0;
+    this.#waiting = false;
+    this.#shownMs = performance.now();
     this.shown.value = {
       rows: this.#ring.rows,
       state: this.updating ? this.#state.rows : [],

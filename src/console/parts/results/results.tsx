@@ -189,8 +189,9 @@ function PauseButton({ paused, missed, toggle }: PauseProps) {
 }
 
 const AT_END_PX = 40;
+const UPWARDS = ['ArrowUp', 'PageUp', 'Home'];
 
-/** Scrolling away from the end is wanting to read. */
+/** Going up is wanting to read. Wheel and keys say so before rows that come have moved the end again. */
 function useScrollPause(
   body: { current: HTMLElement | null },
   off: boolean,
@@ -202,15 +203,30 @@ function useScrollPause(
     const element = body.current;
     if (element === null) return undefined;
     let top = 0;
+    const stop = (): void => {
+      const table = element.querySelector('.table');
+      if (act.current.off || table === null || table.scrollTop <= 0) return;
+      act.current.pause();
+    };
     const look = (event: Event): void => {
       const { scrollTop, clientHeight, scrollHeight } = event.target as HTMLElement;
-      const up = scrollTop < top - 1;
+      if (scrollTop < top - 1 && scrollTop + clientHeight < scrollHeight - AT_END_PX) stop();
       top = scrollTop;
-      if (up && !act.current.off && scrollTop + clientHeight < scrollHeight - AT_END_PX)
-        act.current.pause();
+    };
+    const turn = ({ deltaY }: WheelEvent): void => {
+      if (deltaY < 0) stop();
+    };
+    const key = ({ key: name }: KeyboardEvent): void => {
+      if (UPWARDS.includes(name)) stop();
     };
     element.addEventListener('scroll', look, { capture: true, passive: true });
-    return () => element.removeEventListener('scroll', look, { capture: true });
+    element.addEventListener('wheel', turn, { passive: true });
+    element.addEventListener('keydown', key);
+    return () => {
+      element.removeEventListener('scroll', look, { capture: true });
+      element.removeEventListener('wheel', turn);
+      element.removeEventListener('keydown', key);
+    };
   }, [body]);
 }
 
