@@ -141,8 +141,11 @@ export type PersistedLeader = {
   metrics?: (readonly OperatorMetrics[])[];
 };
 
-/** Entries of metrics that are stored: a leader's row may have two megabytes, and an entry takes some 300 bytes. */
+/** Entries of metrics that are stored, partitions among them: a leader's row may have two megabytes, an entry takes some 300 bytes. */
 const METRICS_STORED_MAX = 1_000;
+
+const entriesOf = (metrics: readonly OperatorMetrics[]): number =>
+  metrics.reduce((sum, each) => sum + 1 + (each.partitions?.length ?? 0), 0);
 
 /** A leader that knows nothing yet, not even who it is. */
 export function newLeader(): LeaderState {
@@ -212,7 +215,7 @@ export function persistedOf(state: LeaderState): PersistedLeader {
     runningSinceMs: state.runningSinceMs,
     // What each host took is of interest for a while, not for ever.
     recent: state.recent.map((summary) => ({ ...summary, hosts: [] })),
-    ...(metrics.flat().length > METRICS_STORED_MAX ? {} : { metrics }),
+    ...(entriesOf(metrics.flat()) > METRICS_STORED_MAX ? {} : { metrics }),
   };
 }
 

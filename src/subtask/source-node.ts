@@ -17,7 +17,11 @@ import type { SourceSpec } from '../graph/graph.ts';
 import type { InputRange, JsonValue } from '../lineage/types.ts';
 import { problemsOf, rowJson } from '../operators/row-json.ts';
 import type { PartitionMetrics } from '../protocol/messages.ts';
-import { WatermarkGenerator, type WatermarkState } from '../operators/watermark-generator.ts';
+import {
+  type PartitionStatus,
+  WatermarkGenerator,
+  type WatermarkState,
+} from '../operators/watermark-generator.ts';
 import type { LogPosition } from './checkpoint-task.ts';
 import type { Node, NodeBody } from './node.ts';
 import { SourceInputs } from './source-inputs.ts';
@@ -25,6 +29,13 @@ import type { SubtaskPort } from './subtasks.ts';
 
 /** A source that was not let move for so long was held back: its partitions have not been silent by themselves. */
 const HELD_BACK_MS = 250;
+
+/** Partitions of one subtask in a heartbeat. */
+const PARTITIONS_SHOWN_MAX = 64;
+
+/** Who holds the others back comes first. */
+const standingOf = ({ watermark, idle, ended }: PartitionStatus): number =>
+  ended || idle ? Infinity : (watermark ?? -Infinity);
 
 export class SourceNode implements NodeBody {
   readonly operator: string;
@@ -193,9 +204,16 @@ export class SourceNode implements NodeBody {
     }
   }
 
-  /** What people see of each partition. */
+  /** What people see of each partition; of very many, those that stand furthest behind. */
   partitionMetrics(): PartitionMetrics[] {
-    return [...this.#generatorOf().status()].map(([partition, status]) => {
+    const all = [...this.#generatorOf().status()];
+    const shown =
+      all.length <= PARTITIONS_SHOWN_MAX
+        ? all
+        : all
+            .toSorted(([, left], [, right]) => standingOf(left) - standingOf(right))
+            .slice(0, PARTITIONS_SHOWN_MAX);
+    return shown.map(([partition, status]) => {
       const given = this.#given.get(partition);
       return {
         partition,

@@ -155,6 +155,26 @@ describe('event time', () => {
     expect(fixed.status.totals.rows_out).toBe(1);
   });
 
+  test('PARTITION_HOLDS_WATERMARK of one of two sources that meet', () => {
+    const sql = `${table('t')}${table('u')}
+      SELECT window.start AS s, n FROM (SELECT tumble(interval '1 minute') AS window, count(*) AS n
+        FROM (SELECT ts, k FROM t UNION ALL SELECT ts, k FROM u) GROUP BY 1);`;
+    const world = new HealthWorld(sql).start();
+    world.post('u', [at('10:00:05')]);
+    for (let second = 10; second < 22; second++) {
+      world.post('t', [at(`10:01:${second}`)]);
+      world.cluster.runFor(1_000);
+    }
+    expect(world.health).toMatchObject({
+      code: 'PARTITION_HOLDS_WATERMARK',
+      source: { table: 'u', partition: null },
+      fix: { sql: "idle_time = interval '30 seconds'" },
+    });
+    expect(world.health.sentence).toMatch(
+      /^Event time waits for source u, which stands at 2023-01-01 10:00:05 and has had no rows for 1\d s; another source has reached/,
+    );
+  });
+
   test('NO_WATERMARK names the source that has not given one', () => {
     const sql = `${table('t')}${table('u')}
       SELECT window.start AS s, n FROM (SELECT tumble(interval '1 minute') AS window, count(*) AS n

@@ -286,6 +286,24 @@ describe('the history', () => {
     ]);
   });
 
+  test('has every column that a leader has', async () => {
+    await atGeneration(2);
+    world.nowMs = T + 3_000;
+    const part = points(2, T, T, 2, 0);
+    for (let column = 0; column < HISTORY_COLUMNS.length; column++)
+      part.values.fill(column + 1, column * 2, column * 2 + 2);
+    world.histories.set(2, () => part);
+    const found = await getPipeline(world.database, id);
+    if (found === null) throw new Error('no pipeline');
+    const { operators, pipeline } = await historyOf(world.services, found, 60);
+    for (const [column, name] of HISTORY_COLUMNS.entries()) {
+      const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      const key = name === 'lag' ? 'lag_micros' : snake;
+      expect(operators[0]?.[key as 'rows_in'].at(-1), key).toBe(column + 1);
+    }
+    expect(pipeline.lag_micros.at(-1)).toBe(HISTORY_COLUMNS.indexOf('lag') + 1);
+  });
+
   test('asks no leader that the window does not reach, and five at most', async () => {
     await atGeneration(9);
     world.nowMs = T + 600_000;

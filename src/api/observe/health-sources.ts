@@ -1,8 +1,8 @@
 /** Rules about sources: no rows, bad rows, silence, and event time that stands still or has run away. */
-import type { SourceSpec } from '../../graph/graph.ts';
+import type { GraphOperator, SourceSpec } from '../../graph/graph.ts';
 import { type Facts, type Finding, type Fix, type SourceFacts, sourceRef } from './health-facts.ts';
 import { counted, grouped, instant, span } from './health-words.ts';
-import type { StatusPartition } from './status-shapes.ts';
+import type { StatusOperator, StatusPartition } from './status-shapes.ts';
 
 /** A source that gives nothing for so long is worth a word. */
 const SILENT_MICROS = 30_000_000;
@@ -22,6 +22,7 @@ export function sourceFindings(facts: Facts): Finding[] {
       inFuture(facts, source),
       behind(facts, source),
       partitionHolds(facts, source),
+      sourceHolds(facts, source),
       silent(source),
     ].filter((finding) => finding !== null),
   );
@@ -100,11 +101,18 @@ function behind({ status }: Facts, source: SourceFacts): Finding | null {
   };
 }
 
-/** Operators that wait for event time to move on. */
+/** Whether the operator holds rows until event time has moved on. */
+function waitsForTime(status: StatusOperator, { spec }: GraphOperator): boolean {
+  if (status.open_windows !== null) return status.open_windows.count > 0;
+  return (
+    (spec.tag === 'join' || spec.tag === 'match') && status.state_rows > 0 && status.rows_out === 0
+  );
+}
+
 const waits = (facts: Facts, source: SourceFacts): boolean =>
   facts.operators.some(
-    ({ status }) =>
-      (status.open_windows?.count ?? 0) > 0 && facts.sourcesOf(status.operator_id).includes(source),
+    ({ status, planned }) =>
+      waitsForTime(status, planned) && facts.sourcesOf(status.operator_id).includes(source),
   );
 
 function partitionHolds(facts: Facts, source: SourceFacts): Finding | null {
@@ -132,6 +140,35 @@ function partitionHolds(facts: Facts, source: SourceFacts): Finding | null {
     since: slowest.last_row_at,
   };
 }
+
+/** The same of whole sources that meet further down: where event time stands is up to the slowest. */
+function sourceHolds(facts: Facts, source: SourceFacts): Finding | null {
+  const { operator, spec, silentMicros } = source;
+  const { watermark } = operator;
+  if (typeof watermark !== 'number' || silentMicros < HOLDS_MICROS || isIdle(source)) return null;
+  const foremost = Math.max(
+    ...facts.operators
+      .filter(({ status, planned }) => waitsForTime(status, planned))
+      .map(({ status }) => facts.sourcesOf(status.operator_id))
+      .filter((sources) => sources.includes(source))
+      .flat()
+      .map(({ operator: other }) => other.watermark)
+      .filter((each) => typeof each === 'number'),
+  );
+  if (foremost <= watermark) return null;
+  return {
+    level: 'waiting',
+    code: 'PARTITION_HOLDS_WATERMARK',
+    sentence: `Event time waits for source ${spec.table}, which stands at ${instant(watermark)} and has had no rows for ${span(silentMicros)}; another source has reached ${instant(foremost)}.`,
+    fix: idleFix(spec),
+    source: sourceRef(source),
+    watermark,
+    since: source.lastRowAt,
+  };
+}
+
+const isIdle = ({ partitions }: SourceFacts): boolean =>
+  partitions.length > 0 && partitions.every((each) => each.idle || each.ended);
 
 function idleFix(spec: SourceSpec): Fix {
   if (spec.watermark === null || spec.watermark.idleMs !== null) return null;
