@@ -3,6 +3,7 @@ import { EngineError, type ErrorReport } from '../base/errors.ts';
 import type { UserFunction } from '../expr/user-function.ts';
 import { declareFunction } from '../plan/bind-function.ts';
 import { bindProgram } from '../plan/binder.ts';
+import type { ConnectionProfile } from '../plan/connection-profiles.ts';
 import type { ConnectorDeclaration } from '../plan/declaration.ts';
 import { explainLogical } from '../plan/explain.ts';
 import type { OutsideTable } from '../plan/outside-tables.ts';
@@ -22,6 +23,8 @@ export type PlanSqlOptions = {
   functions?: readonly string[];
   /** Tables from outside the program, for names that it does not declare itself. */
   tables?: readonly OutsideTable[];
+  /** Stored options that a table may name. */
+  profiles?: readonly ConnectionProfile[];
   /** EXPLAIN is answered instead of being refused. */
   explain?: boolean;
 };
@@ -57,7 +60,7 @@ export function planSql(
   const outside = (options.functions ?? []).map(planFunction);
   const bound = bindProgram(
     parsed.program,
-    { connectors },
+    { connectors, profiles: options.profiles ?? [] },
     {
       defaultSink: options.defaultSink,
       partial: parsed.errors.length > 0,

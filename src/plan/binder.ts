@@ -32,7 +32,6 @@ import { checkPartitionFields } from './bind-partitions.ts';
 import { writeOutAggregates } from './user-aggregates.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
-import type { ConnectorDeclaration } from './declaration.ts';
 import { Diagnostics, withSuggestion } from './diagnostics.ts';
 import { liftCalls } from './lift-calls.ts';
 import type { LogicalPlan, PlanNode } from './logical.ts';
@@ -40,9 +39,7 @@ import { type Role, readOptions } from './options.ts';
 import { type ProgramTable, tableInfo, viewInfo } from './program-tables.ts';
 import { type BoundQuery, UNKNOWN_QUERY, queryOf } from './scope.ts';
 import { type OutsideTable, OutsideTables } from './outside-tables.ts';
-import { type SinkTarget, type Table, bindTable } from './table.ts';
-
-export type Catalog = { connectors: readonly ConnectorDeclaration[] };
+import { type Catalog, type SinkTarget, type Table, bindTable } from './table.ts';
 
 export type BindOptions = {
   /** The connector that bare SELECTs write to. */
@@ -123,7 +120,7 @@ class ProgramBinder {
     switch (statement.tag) {
       case 'create_table': {
         if (!this.#isFree(statement.name, statement.ifNotExists)) return;
-        const table = bindTable(statement, this.#catalog.connectors, diagnostics);
+        const table = bindTable(statement, this.#catalog, diagnostics);
         this.#names.set(statement.name.name, { tag: 'table', table });
         return;
       }
@@ -306,7 +303,7 @@ class ProgramBinder {
     const declaration = this.#outside.declarationOf(name, this.#diagnostics);
     if (declaration === 'broken') return null;
     if (declaration !== null) {
-      const table = bindTable(declaration, this.#catalog.connectors, this.#diagnostics);
+      const table = bindTable(declaration, this.#catalog, this.#diagnostics);
       this.#names.set(name.name, { tag: 'table', table });
       return { tag: 'table', table };
     }

@@ -25,6 +25,14 @@ export const COMMON_OPTIONS: readonly OptionDeclaration[] = [
     doc: 'Name of the connector.',
   },
   {
+    name: 'connection_profile',
+    type: 'text',
+    required: false,
+    fallback: null,
+    for: 'both',
+    doc: 'Name of a stored connection profile, whose options hold where the table does not say them itself.',
+  },
+  {
     name: 'type',
     type: 'choice',
     choices: ['source', 'sink'],

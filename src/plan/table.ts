@@ -17,6 +17,7 @@ import type {
   WatermarkConstraint,
 } from '../sql/ast-statement.ts';
 import { bindType } from './bind-type.ts';
+import { type ConnectionProfile, withProfile } from './connection-profiles.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import type { SinkPlan } from './logical.ts';
@@ -29,6 +30,13 @@ import {
 } from './options.ts';
 import { modernOptions } from './older-options.ts';
 import type { BoundQuery } from './scope.ts';
+
+/** What tables can be made of. */
+export type Catalog = {
+  connectors: readonly ConnectorDeclaration[];
+  /** Stored options that a table may name. */
+  profiles?: readonly ConnectionProfile[];
+};
 
 export type TableColumn = {
   name: string;
@@ -72,14 +80,12 @@ export type SinkColumn = { name: string; type: SqlType; notNull: boolean; fallba
 
 export function bindTable(
   statement: CreateTable,
-  connectors: readonly ConnectorDeclaration[],
+  { connectors, profiles }: Catalog,
   diagnostics: Diagnostics,
 ): Table {
-  const written = modernOptions(
-    statement,
-    collectOptions(statement.options, diagnostics),
-    diagnostics,
-  );
+  const given = collectOptions(statement.options, diagnostics);
+  const own = withProfile(given, profiles ?? [], diagnostics);
+  const written = modernOptions(statement, own, diagnostics);
   const connector = bindConnector(statement, written, connectors, diagnostics);
   if (statement.temporary && connector !== null && connector.bounded === false)
     diagnostics.error(

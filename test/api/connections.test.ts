@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { getPipeline } from '../../src/catalog/pipelines.ts';
 import { masked } from '../../src/api/connections/secrets.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import { type Json, World } from './world.ts';
@@ -33,7 +34,7 @@ const ORDERS_SQL = `CREATE TABLE orders (
   at STRUCT<x DOUBLE NOT NULL>,
   ts TIMESTAMP(3) NOT NULL,
   log_offset BIGINT METADATA FROM 'offset_id',
-  WATERMARK FOR ts AS ts - interval '2000000 microseconds'
+  WATERMARK FOR ts AS ts - interval '2 seconds'
 ) WITH (
   connector = 'http',
   type = 'source',
@@ -149,6 +150,52 @@ test('a profile holds options for several tables, and stays as long as one uses 
   expect(
     (await world.call('GET', `${PROFILES}/${profile.id}/autocomplete`)).body.values.path,
   ).toEqual(['bids/1.ndjson']);
+});
+
+test('a query may name a profile in the options of its own tables', async () => {
+  const world = new World();
+  await made(world, PROFILES, {
+    name: 'slow',
+    connector: 'impulse',
+    config: { event_rate: 3, partitions: 2 },
+  });
+  const validate = async (options: string): Promise<Json> =>
+    await made(world, '/api/v1/pipelines/validate_query', {
+      query: `CREATE TABLE t WITH (${options}); SELECT counter FROM t;`,
+    });
+  const same = async (options: string, written: string): Promise<void> => {
+    const named = await validate(options);
+    expect(named.errors).toEqual([]);
+    const { graph, physical } = await validate(written);
+    expect(named).toMatchObject({ graph, physical });
+  };
+  await same(
+    "connector = 'impulse', connection_profile = 'slow'",
+    "connector = 'impulse', event_rate = 3, partitions = 2",
+  );
+  await same(
+    "connection_profile = 'slow', event_rate = 5",
+    "connector = 'impulse', event_rate = 5, partitions = 2",
+  );
+  const said = async (options: string): Promise<Json> => (await validate(options)).errors[0];
+  expect(
+    await said("connector = 'impulse', connection_profile = 'slwo', event_rate = 1"),
+  ).toMatchObject({
+    code: 'INVALID_OPTION',
+    message: 'there is no connection profile "slwo"',
+    suggestion: 'slow',
+  });
+  expect(await said("connector = 'nexmark', connection_profile = 'slow'")).toMatchObject({
+    code: 'INVALID_OPTION',
+    message: 'the connection profile "slow" is one of impulse, and the table is one of nexmark',
+  });
+  const query = "CREATE TABLE t WITH (connection_profile = 'slow'); SELECT counter FROM t;";
+  const { id } = await made(world, '/api/v1/pipelines', { name: 'p', query, parallelism: 1 });
+  const graph = JSON.parse((await getPipeline(world.database, id))!.pipeline.graph);
+  expect(graph.operators[0].spec.connector).toEqual({
+    connector: 'impulse',
+    options: { event_rate: 3, partitions: 2 },
+  });
 });
 
 test('the columns of a connector that has its own, and those of a JSON schema, are filled in', async () => {

@@ -18,6 +18,7 @@ const SAID_ELSEWHERE: Readonly<Record<string, string>> = {
   connector: 'connector',
   type: 'table_type',
   format: 'schema.format',
+  connection_profile: 'connection_profile_id',
 };
 
 /** @throws INVALID_REQUEST when there is no such connector */

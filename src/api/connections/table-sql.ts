@@ -58,8 +58,13 @@ function columnSql(field: ConnectionField): string {
 function watermarkSql({ event_time: time }: ConnectionSchema): string[] {
   if (time === null || time === undefined) return [];
   const column = nameSql(time.column);
-  const behind = time.delay_micros === 0 ? '' : ` - interval '${time.delay_micros} microseconds'`;
+  const behind = time.delay_micros === 0 ? '' : ` - interval '${lengthOf(time.delay_micros)}'`;
   return [`WATERMARK FOR ${column} AS ${column}${behind}`];
+}
+
+function lengthOf(micros: number): string {
+  if (micros % 1_000_000 === 0) return `${micros / 1_000_000} seconds`;
+  return micros % 1000 === 0 ? `${micros / 1000} milliseconds` : `${micros} microseconds`;
 }
 
 function formatOptions({ format, bad_data: badData }: ConnectionSchema): string[] {

@@ -1,13 +1,14 @@
 /** Planning with everything a query may name: its own functions, those sent with it, and functions and tables stored for all. */
 import type { z } from '@hono/zod-openapi';
 import type { ErrorReport } from '../../base/errors.ts';
-import { allTables } from '../../catalog/connections.ts';
+import { allTables, listProfiles } from '../../catalog/connections.ts';
 import { listFunctions } from '../../catalog/functions.ts';
 import { DECLARATIONS } from '../../connectors/declarations.ts';
 import type { UserFunction } from '../../expr/user-function.ts';
 import { type Diagnostic, withFixes } from '../../graph/check-sql.ts';
 import type { PhysicalGraph } from '../../graph/graph.ts';
 import { type PlanSqlOptions, type SqlPlan, planSql } from '../../graph/plan-sql.ts';
+import type { ConnectionProfile } from '../../plan/connection-profiles.ts';
 import type { OutsideTable } from '../../plan/outside-tables.ts';
 import { declaredOf, tableSql } from '../connections/table-sql.ts';
 import type { UdfsSchema } from './pipeline-shapes.ts';
@@ -63,6 +64,7 @@ async function planned(
   const complete = {
     ...options,
     functions: [...named, ...sent],
+    profiles: text.includes('connection_profile') ? await profilesOf(services) : [],
     tables: stored.map(({ name, definition }) => ({ name, definition })),
   };
   const bound = planSql(query, DECLARATIONS, complete);
@@ -73,6 +75,11 @@ async function planned(
   const errors = await checkFunctions(services, calledBy(plan.graph));
   if (errors.length === 0) return { plan, complete };
   return { plan: { ...plan, graph: null, logical: '', physical: '', errors }, complete };
+}
+
+async function profilesOf(services: ApiServices): Promise<ConnectionProfile[]> {
+  const profiles = await listProfiles(services.database);
+  return profiles.map(({ name, connector, config }) => ({ name, connector, options: config }));
 }
 
 /** Tables that every query may name, as texts of CREATE TABLE. */
