@@ -71,5 +71,5 @@ export function declaredTable(
   connectors: readonly ConnectorDeclaration[],
 ): ProgramTable[] {
   if (statement.tag !== 'create_table') return [];
-  return [tableInfo(bindTable(statement, connectors, new Diagnostics()))];
+  return [tableInfo(bindTable(statement, { connectors }, new Diagnostics()))];
 }
