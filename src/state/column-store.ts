@@ -18,7 +18,7 @@ import {
   type Column,
   type StructColumn,
 } from '../batch/column.ts';
-import { gatherFloats, gatherWords } from '../batch/index-run.ts';
+import { gatherFloats } from '../batch/index-run.ts';
 import { compareIntervals } from '../batch/interval.ts';
 import {
   layoutOf,
@@ -30,6 +30,7 @@ import {
 import { grown, Presence, wider } from './growth.ts';
 import { ListStore } from './list-store.ts';
 import { TextStore } from './text-store.ts';
+import { WordBlocks } from './word-blocks.ts';
 
 export interface ColumnStore {
   readonly type: SqlType;
@@ -86,62 +87,44 @@ export function makeColumnStore(type: SqlType): ColumnStore {
 /** Integers, timestamps, decimals and intervals: `width` 32-bit words a value. */
 class WordStore implements ColumnStore {
   readonly type: SqlType;
-  readonly #width: number;
   protected readonly presence = new Presence();
-  protected words = new Int32Array(0);
+  protected readonly words: WordBlocks;
   length = 0;
 
   constructor(type: SqlType, width: number) {
     this.type = type;
-    this.#width = width;
+    this.words = new WordBlocks(width);
   }
 
   reach(length: number): void {
-    const need = length * this.#width;
-    if (need > this.words.length)
-      this.words = wider(Int32Array, this.words, grown(this.words.length, need));
+    this.words.reach(length);
     this.length = Math.max(this.length, length);
   }
 
   append(column: Column, row: number): void {
-    const need = (this.length + 1) * this.#width;
-    if (need > this.words.length)
-      this.words = wider(Int32Array, this.words, grown(this.words.length, need));
+    this.words.reach(this.length + 1);
     this.set(this.length++, column, row);
   }
 
   appendRows(column: Column, from: number, count: number): void {
     const first = this.length;
     this.reach(first + count);
-    if (column.validity === null && this.presence.isFull) {
-      const width = this.#width;
-      const source = wordsOf(column).subarray(from * width, (from + count) * width);
-      this.words.set(source, first * width);
-    } else for (let at = 0; at < count; at++) this.set(first + at, column, from + at);
+    if (column.validity === null && this.presence.isFull)
+      this.words.setRun(first, wordsOf(column), from, count);
+    else for (let at = 0; at < count; at++) this.set(first + at, column, from + at);
   }
 
   set(index: number, column: Column, row: number): void {
     const present = isValid(column, row);
     this.presence.mark(index, present);
-    const words = wordsOf(column);
-    const width = this.#width;
-    for (let word = 0; word < width; word++) {
-      this.words[index * width + word] = present ? (words[row * width + word] as number) : 0;
-    }
+    if (present) this.words.set(index, wordsOf(column), row);
+    else this.words.clear(index);
   }
 
   equals(index: number, column: Column, row: number): boolean {
     const present = column.validity === null || bitAt(column.validity, row);
     if (this.presence.has(index) !== present) return false;
-    if (!present) return true;
-    const words = wordsOf(column);
-    const width = this.#width;
-    const here = index * width;
-    const there = row * width;
-    for (let word = 0; word < width; word++) {
-      if (this.words[here + word] !== words[there + word]) return false;
-    }
-    return true;
+    return !present || this.words.equals(index, wordsOf(column), row);
   }
 
   has(index: number): boolean {
@@ -155,29 +138,17 @@ class WordStore implements ColumnStore {
     if (column.validity !== null || !this.presence.isFull) {
       for (let at = 0; at < count; at++)
         this.set(indices[at] as number, column, rows[at] as number);
-    } else copyWords(wordsOf(column), rows, this.words, indices, count, this.#width);
+    } else this.words.put(indices, wordsOf(column), rows, count);
   }
 
   compare(left: number, right: number): number {
     const present = this.presence.has(left);
     if (present !== this.presence.has(right)) return present ? -1 : 1;
-    if (!present) return 0;
-    const top = this.#width - 1;
-    const words = this.words;
-    const [here, there] = [left * this.#width, right * this.#width];
-    const [high, other] = [words[here + top] as number, words[there + top] as number];
-    if (high !== other)
-      return this.type.tag === 'uint64' ? (high >>> 0) - (other >>> 0) : high - other;
-    for (let word = top - 1; word >= 0; word--) {
-      const low = ((words[here + word] as number) >>> 0) - ((words[there + word] as number) >>> 0);
-      if (low !== 0) return low;
-    }
-    return 0;
+    return present ? this.words.compare(left, right, this.type.tag === 'uint64') : 0;
   }
 
   gather(indices: Int32Array): Column {
-    const width = this.#width;
-    const words = gatherWords(this.words, indices, width);
+    const words = this.words.gather(indices);
     const length = indices.length;
     const validity = this.presence.gather(indices);
     const common = { type: this.type, length, validity };
@@ -193,32 +164,7 @@ class WordStore implements ColumnStore {
   }
 
   bytes(): number {
-    return this.words.byteLength + this.presence.bytes();
-  }
-}
-
-/** `width` words a value, from places `from[i]` to places `to[i]`. */
-function copyWords(
-  source: Int32Array,
-  from: Int32Array,
-  target: Int32Array,
-  to: Int32Array,
-  count: number,
-  width: number,
-): void {
-  if (width === 2) {
-    for (let at = 0; at < count; at++) {
-      const here = (to[at] as number) * 2;
-      const there = (from[at] as number) * 2;
-      target[here] = source[there] as number;
-      target[here + 1] = source[there + 1] as number;
-    }
-    return;
-  }
-  for (let at = 0; at < count; at++) {
-    const here = (to[at] as number) * width;
-    const there = (from[at] as number) * width;
-    for (let word = 0; word < width; word++) target[here + word] = source[there + word] as number;
+    return this.words.bytes() + this.presence.bytes();
   }
 }
 
@@ -239,13 +185,19 @@ class IntervalStore extends WordStore {
   override equals(index: number, column: Column, row: number): boolean {
     const present = isValid(column, row);
     if (this.presence.has(index) !== present) return false;
-    return !present || compareIntervals(this.words, index * 4, wordsOf(column), row * 4) === 0;
+    if (!present) return true;
+    const { words } = this;
+    const own = words.blockOf(index);
+    return compareIntervals(own, words.placeOf(index), wordsOf(column), row * 4) === 0;
   }
 
   override compare(left: number, right: number): number {
     const present = this.presence.has(left);
     if (present !== this.presence.has(right)) return present ? -1 : 1;
-    return present ? compareIntervals(this.words, left * 4, this.words, right * 4) : 0;
+    if (!present) return 0;
+    const { words } = this;
+    const [one, other] = [words.blockOf(left), words.blockOf(right)];
+    return compareIntervals(one, words.placeOf(left), other, words.placeOf(right));
   }
 }
 
