@@ -20,6 +20,7 @@ const WizardPage = lazy(
 const StoredTablePage = lazy(
   async () => (await import('./pages/connections/table-page.tsx')).StoredTablePage,
 );
+const FunctionsPage = lazy(async () => (await import('./pages/functions/page.tsx')).FunctionsPage);
 
 function NoPage() {
   return (
@@ -57,6 +58,8 @@ function Page() {
         <Route path="/connections/new" component={ChooseConnectorPage} />
         <Route path="/connections/new/:connector" component={WizardPage} />
         <Route path="/connections/tables/:id" component={StoredTablePage} />
+        <Route path="/functions" component={FunctionsPage} />
+        <Route path="/functions/:id" component={FunctionsPage} />
         <Route default component={NoPage} />
       </Router>
     </main>

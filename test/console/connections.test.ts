@@ -9,6 +9,7 @@ import {
   optionsFor,
   sqlOf,
 } from '../../src/console/pages/connections/draft.ts';
+import { withAdded } from '../../src/console/pages/connections/add-to-draft.ts';
 import { ingestSnippets, ingestUrl } from '../../src/console/pages/connections/snippets.ts';
 import { connectionType, storedTableOf } from '../../src/console/pages/connections/stored-table.ts';
 
@@ -129,6 +130,13 @@ describe('a table in the wizard', () => {
     const structured = [{ name: 's', type: 'STRUCT<a BIGINT>', required: false }];
     expect(storedTableOf({ ...draft, columns: structured }, http)).toBeNull();
   });
+});
+
+test('SQL handed to the editor stands behind what is written there, once', () => {
+  expect(withAdded(null, 'A;')).toEqual({ text: 'A;\n', origin: null });
+  const draft = withAdded({ text: 'SELECT 1;\n\n', origin: null }, 'A;');
+  expect(draft.text).toBe('SELECT 1;\n\nA;\n');
+  expect(withAdded(draft, 'A;')).toBe(draft);
 });
 
 test('ready calls survive quotes in the row', () => {

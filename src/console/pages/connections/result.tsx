@@ -6,6 +6,7 @@ import type { Connector } from '../../../api/meta/connector-shapes.ts';
 import { api } from '../../api/client.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { tell, tellFailure } from '../../parts/toasts.tsx';
+import { addToDraft } from './add-to-draft.ts';
 import type { Draft } from './draft.ts';
 import { IngestSnippets } from './ingest-snippets.tsx';
 import { storedTableOf } from './stored-table.ts';
@@ -51,13 +52,14 @@ export function Result({ draft, connector, sql, problems, sample }: Props) {
           </ul>
         )}
         <div class="buttons">
-          <a
+          <button
+            type="button"
             class="button primary"
-            aria-disabled={problems.length > 0}
-            href={`/pipelines/new?add=${encodeURIComponent(sql)}`}
+            disabled={problems.length > 0}
+            onClick={() => route(addToDraft(sql))}
           >
             Use it in a new pipeline
-          </a>
+          </button>
           <button
             type="button"
             class="button"

@@ -1,5 +1,5 @@
 /** One stored table: what it stands for, who uses it, and how to send it rows. */
-import { useRoute } from 'preact-iso';
+import { useLocation, useRoute } from 'preact-iso';
 import type { ConnectionTable } from '../../../api/connections/connection-shapes.ts';
 import { useLoaded } from '../../api/load.ts';
 import { count } from '../../lib/format.ts';
@@ -7,12 +7,14 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Time } from '../../parts/time.tsx';
+import { addToDraft } from './add-to-draft.ts';
 import './page.css';
 
 type Tables = { data: ConnectionTable[]; hasMore: boolean };
 
 export function StoredTablePage() {
   const { params } = useRoute();
+  const { route } = useLocation();
   const { data, failure } = useLoaded<Tables>('/connection_tables?limit=100');
   const table = data?.data.find(({ id }) => id === params['id']);
   if (failure !== null) return <ProblemNote thrown={failure} />;
@@ -34,9 +36,9 @@ export function StoredTablePage() {
       <div class="page-head">
         <h1>{table.name}</h1>
         <div class="actions">
-          <a class="button primary" href={`/pipelines/new?add=${encodeURIComponent(use)}`}>
+          <button type="button" class="button primary" onClick={() => route(addToDraft(use))}>
             Use it in a new pipeline
-          </a>
+          </button>
         </div>
       </div>
       <dl class="facts panel panel-body">

@@ -45,9 +45,9 @@ export function sampleValue(type: string): string {
   const name = type.toUpperCase();
   if (name.endsWith('[]')) return '[]';
   if (/^(?:TEXT|VARCHAR|CHAR)/.test(name)) return '"text"';
-  if (/^BOOL/.test(name)) return 'true';
-  if (/^TIMESTAMP/.test(name)) return '"2026-01-01T00:00:00Z"';
-  if (/^DATE/.test(name)) return '"2026-01-01"';
+  if (name.startsWith('BOOL')) return 'true';
+  if (name.startsWith('TIMESTAMP')) return '"2026-01-01T00:00:00Z"';
+  if (name.startsWith('DATE')) return '"2026-01-01"';
   if (/^(?:DOUBLE|REAL|FLOAT)/.test(name)) return '1.5';
   if (/^(?:DECIMAL|NUMERIC)/.test(name)) return '"1.50"';
   if (/^(?:JSON|STRUCT)/.test(name)) return '{}';

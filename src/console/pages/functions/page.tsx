@@ -117,11 +117,13 @@ function FunctionForm({ stored, onStored, onDeleted }: FormProps) {
             )}
           </div>
         </div>
-        <SqlEditor
-          text={text}
-          label="Definition. Escape, then Tab, leaves the editor."
-          onChange={setText}
-        />
+        <div class="function-text">
+          <SqlEditor
+            text={text}
+            label="Definition. Escape, then Tab, leaves the editor."
+            onChange={setText}
+          />
+        </div>
         <div class="function-reports" role="status">
           {found?.reports.map(({ code, message, hint }) => (
             <div key={message} class="note bad">
