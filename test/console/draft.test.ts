@@ -10,7 +10,7 @@ import {
   wantedBy,
 } from '../../src/console/pages/edit/draft.ts';
 
-const example = { kind: 'example', id: 'a', text: 'SELECT 1' } as const;
+const example = { kind: 'example', id: 'a', title: 'A', text: 'SELECT 1' } as const;
 const untouched: Draft = { text: 'SELECT 1\n', origin: example };
 const changed: Draft = { text: 'SELECT 2', origin: example };
 const own: Draft = { text: 'SELECT 3', origin: null };

@@ -108,10 +108,10 @@ export class Desk {
   }
 
   /** The text lives on in a pipeline: as a draft nobody would miss it. */
-  started(id: string): void {
+  started(id: string, title: string): void {
     this.preview.end();
     const { value: text } = this.text;
-    this.origin.value = { kind: 'pipeline', id, text };
+    this.origin.value = { kind: 'pipeline', id, title, text };
     keepDraft({ text, origin: this.origin.value });
   }
 

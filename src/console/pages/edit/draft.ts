@@ -4,7 +4,7 @@
  * Invariant: a text that its writer has changed is replaced only when they say so, and is then put aside, not thrown away.
  */
 /** Where a text came from before it was changed. */
-export type Origin = { kind: 'example' | 'pipeline'; id: string; text: string };
+export type Origin = { kind: 'example' | 'pipeline'; id: string; title: string; text: string };
 
 export type Draft = { text: string; origin: Origin | null };
 
@@ -67,6 +67,7 @@ export function draftIn(text: string | null): Draft | null {
     origin !== null &&
     (origin.kind === 'example' || origin.kind === 'pipeline') &&
     typeof origin.id === 'string' &&
+    typeof origin.title === 'string' &&
     typeof origin.text === 'string';
   return { text: found.text, origin: known ? origin : null };
 }

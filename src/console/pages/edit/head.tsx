@@ -13,7 +13,8 @@ type Props = { desk: Desk; run(): void; start(): void; openExample(id: string): 
 export function Head({ desk, run, start, openExample }: Props) {
   const empty = desk.text.value.trim() === '';
   const errors = desk.validation.answer.value?.result.errors.length ?? 0;
-  const running = desk.preview.phase.value === 'running';
+  const { value: phase } = desk.preview.phase;
+  const running = phase === 'running' || phase === 'starting';
   return (
     <div class="page-head edit-head">
       <h1>
@@ -57,16 +58,11 @@ export function Head({ desk, run, start, openExample }: Props) {
 
 function Title({ desk }: { desk: Desk }) {
   const { value: origin } = desk.origin;
-  const examples = useExamples();
   if (origin === null) return <>New pipeline</>;
-  const name =
-    origin.kind === 'example'
-      ? (examples.find(({ id }) => id === origin.id)?.title ?? 'Example')
-      : `From ${origin.id}`;
   const changed = desk.text.value !== origin.text;
   return (
     <>
-      {name}
+      {origin.title}
       {changed && (
         <button
           type="button"

@@ -66,7 +66,7 @@ export function EditPage() {
       {starting && (
         <StartDialog
           desk={desk}
-          name={suggestedName(desk.text.value)}
+          name={desk.origin.value?.title ?? suggestedName(desk.text.value)}
           onClose={() => setStarting(false)}
           onStarted={(id) => route(`/pipelines/${id}`)}
         />

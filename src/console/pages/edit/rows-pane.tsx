@@ -13,10 +13,12 @@ export function RowsPane({ desk, run }: Props) {
   if (phase.value === 'failed') return <Refused desk={desk} />;
   const none = outputs.value.every((output) => output.shown.value.came === 0);
   const { value: told } = health;
-  const speaks = told !== null && phase.value === 'running' && (none || told.level !== 'ok');
+  // While rows are waited for it stands in their place.
+  const speaks =
+    !none && phase.value === 'running' && (told?.level === 'warning' || told?.level === 'failed');
   return (
     <div class="rows-pane">
-      {speaks && told.level !== 'ok' && <HealthLine health={told} />}
+      {speaks && told !== null && <HealthLine health={told} />}
       {failure.value !== null && <ProblemNote thrown={failure.value} />}
       <div class="rows-pane-results">
         <Results
@@ -48,19 +50,9 @@ function Waiting({ desk, run }: Props) {
   switch (desk.preview.phase.value) {
     case 'starting':
     case 'running':
-      return (
-        <div class="rows-waiting" aria-busy="true">
-          <span class="rows-waiting-line" />
-          <span class="rows-waiting-line" />
-          <span class="rows-waiting-line" />
-          <p>
-            {desk.preview.phase.value === 'starting'
-              ? 'Starting…'
-              : 'Running. No row has come yet.'}
-          </p>
-        </div>
-      );
+      return <Expected desk={desk} />;
     default:
+      if (desk.text.value.trim() === '') return <NoQuery />;
       return (
         <Empty title="Rows come here">
           <p>
@@ -73,6 +65,37 @@ function Waiting({ desk, run }: Props) {
         </Empty>
       );
   }
+}
+
+/** Lines where rows will be, and what keeps them. */
+function Expected({ desk }: { desk: Desk }) {
+  const { value: told } = desk.preview.health;
+  return (
+    <div class="rows-waiting" aria-busy="true">
+      <span class="rows-waiting-line" />
+      <span class="rows-waiting-line" />
+      <span class="rows-waiting-line" />
+      {told === null || told.level === 'ok' ? (
+        <p>{desk.preview.phase.value === 'starting' ? 'Starting…' : 'Running…'}</p>
+      ) : (
+        <HealthLine health={told} />
+      )}
+    </div>
+  );
+}
+
+function NoQuery() {
+  return (
+    <Empty title="Rows come here">
+      <p>
+        As soon as there is a query: choose one under Examples, or paste rows of your own under Send
+        rows. A preview then shows what comes out while you go on writing.
+      </p>
+      <a class="button" href="/">
+        See what the examples do
+      </a>
+    </Empty>
+  );
 }
 
 function PreviewButtons({ desk }: { desk: Desk }) {

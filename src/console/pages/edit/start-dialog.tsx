@@ -32,8 +32,8 @@ export function StartDialog({ desk, name: suggested, onClose, onStarted }: Props
       parallelism: Number(parallelism),
       checkpoint_interval_micros: interval * 1_000_000,
     });
-    desk.started(pipeline.id);
-    tell(`${pipeline.name} is starting`);
+    desk.started(pipeline.id, pipeline.name);
+    tell(`${pipeline.name} is starting. How to deploy it is said at the end of the start page.`);
     onStarted(pipeline.id);
   };
   return (

@@ -79,13 +79,15 @@ const whole = (kind: Wanted['kind'], id: string): Wanted =>
 type Source = Extract<Wanted, { id: string }>;
 
 async function load({ kind, id }: Source): Promise<Draft> {
-  const text = kind === 'example' ? await exampleText(id) : await pipelineText(id);
-  return { text, origin: { kind, id, text } };
+  const { title, text } = kind === 'example' ? await exampleOf(id) : await pipelineOf(id);
+  return { text, origin: { kind, id, title, text } };
 }
 
-async function exampleText(id: string): Promise<string> {
+type Titled = { title: string; text: string };
+
+async function exampleOf(id: string): Promise<Titled> {
   const found = (await loadExamples()).find((example) => example.id === id);
-  if (found !== undefined) return found.query;
+  if (found !== undefined) return { title: found.title, text: found.query };
   throw new ApiError(404, {
     error: `there is no example ${id}`,
     hint: 'The menu Examples has all that there are.',
@@ -93,7 +95,7 @@ async function exampleText(id: string): Promise<string> {
 }
 
 /** Its functions stand in front, unless the text has them itself. */
-async function pipelineText(id: string): Promise<string> {
+async function pipelineOf(id: string): Promise<Titled> {
   const found = await api.get<z.infer<typeof PipelineSchema>>(
     `/pipelines/${encodeURIComponent(id)}`,
   );
@@ -101,7 +103,7 @@ async function pipelineText(id: string): Promise<string> {
     .map(({ definition }) => definition.trim())
     .filter((definition) => !found.query.includes(definition))
     .map((definition) => (definition.endsWith(';') ? definition : `${definition};`));
-  return [...functions, found.query].join('\n\n');
+  return { title: found.name, text: [...functions, found.query].join('\n\n') };
 }
 
 /** Rows from the start page: a table is guessed, a query reads it, the preview runs, and the rows are sent into it. */
