@@ -18,6 +18,7 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import { castColumn } from './cast.ts';
 import {
   canFail,
+  childrenOf,
   exprColumns,
   isConstant,
   literalOf,
@@ -43,7 +44,7 @@ export type CompiledPredicate = (batch: RecordBatch, errors: RowErrors) => Selec
 type Node = (batch: RecordBatch, errors: RowErrors) => Column;
 
 export function compileExpr(expr: Expr): CompiledExpr {
-  const node = compileNode(expr);
+  const node = compileShared(expr);
   return (batch, errors) => {
     const column = expandConstant(node(batch, errors), batch.rows);
     return errors.failed ? withoutFailed(column, batch.rows, errors) : column;
@@ -58,7 +59,7 @@ function withoutFailed(column: Column, rows: number, errors: RowErrors): Column 
 
 export function compilePredicate(expr: Expr): CompiledPredicate {
   assert(expr.type.tag === 'boolean', 'a predicate is boolean');
-  const node = compileNode(expr);
+  const node = compileShared(expr);
   return (batch, errors) => {
     const column = node(batch, errors) as BooleanColumn;
     const indices = new Int32Array(batch.rows);
@@ -97,10 +98,75 @@ function constantNode(node: Node): Node {
   };
 }
 
+/** Parts of the expression under compilation that stand in it several times; the node of each when it is compiled. */
+let shared = new Map<string, Node | null>();
+
+/** Compiles a whole expression; parts of it that are the same are computed once for each batch. */
+function compileShared(expr: Expr): Node {
+  const outer = shared;
+  shared = repeatedParts(expr);
+  try {
+    return compileNode(expr);
+  } finally {
+    shared = outer;
+  }
+}
+
+/** Parts that stand in an expression more than once, cannot fail, and are more than a column. */
+function repeatedParts(expr: Expr): Map<string, Node | null> {
+  const met = new Set<string>();
+  const repeated = new Map<string, Node | null>();
+  const visit = (part: Expr): void => {
+    if (isWorthSharing(part)) {
+      const text = JSON.stringify(part);
+      if (met.has(text)) {
+        repeated.set(text, null);
+        return;
+      }
+      met.add(text);
+    }
+    for (const child of childrenOf(part)) visit(child);
+  };
+  visit(expr);
+  return repeated;
+}
+
+const isWorthSharing = (expr: Expr): boolean =>
+  (expr.tag === 'call' || expr.tag === 'cast') &&
+  !isConstant(expr) &&
+  !canFail(expr) &&
+  isSteady(expr);
+
+const isSteady = (expr: Expr): boolean =>
+  !(expr.tag === 'call' && functionById(expr.fn).volatile === true) &&
+  childrenOf(expr).every(isSteady);
+
+/** Batches never change, so the column of the one seen last is known. */
+function remembered(node: Node): Node {
+  let last: RecordBatch | null = null;
+  let known: Column | null = null;
+  return (batch, errors) => {
+    if (batch !== last || known === null) {
+      known = node(batch, errors);
+      last = batch;
+    }
+    return known;
+  };
+}
+
 function compileNode(expr: Expr): Node {
   if (expr.tag === 'literal') {
     const column = constantColumn(expr.type, expr.value, 1);
     return () => column;
+  }
+  if (shared.size > 0 && isWorthSharing(expr)) {
+    const text = JSON.stringify(expr);
+    const known = shared.get(text);
+    if (known !== undefined) {
+      const node = known ?? remembered(compileVariable(expr));
+      shared.set(text, node);
+      return node;
+    }
   }
   const node = compileVariable(expr);
   return isConstant(expr) ? constantNode(node) : node;

@@ -85,7 +85,11 @@ export function isConstant(expr: Expr): boolean {
 
 /** Whether a row may fail in this expression. */
 export function canFail(expr: Expr): boolean {
-  if (expr.tag === 'call' && functionById(expr.fn).canFail) return true;
+  if (expr.tag === 'call') {
+    const { canFail: may, canFailWith } = functionById(expr.fn);
+    const values = expr.args.map((arg) => (arg.tag === 'literal' ? arg.value : undefined));
+    if (may && canFailWith?.(values) !== false) return true;
+  }
   if (expr.tag === 'cast' && !expr.orNull && castCanFail(expr.input.type, expr.type)) return true;
   return childrenOf(expr).some(canFail);
 }

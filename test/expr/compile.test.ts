@@ -13,7 +13,7 @@ import {
   decimalType,
 } from '../../src/batch/types.ts';
 import { compileExpr, compilePredicate, foldConstants } from '../../src/expr/compile.ts';
-import { exprColumns, isConstant, mapColumns } from '../../src/expr/expr-tools.ts';
+import { canFail, exprColumns, isConstant, mapColumns } from '../../src/expr/expr-tools.ts';
 import type { Expr } from '../../src/expr/expr.ts';
 import { printExpr } from '../../src/expr/print.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
@@ -233,6 +233,51 @@ describe('structs', () => {
         [null, { start: 5n, end: 6n }],
       ]).values,
     ).toEqual([null, 5n]);
+  });
+});
+
+describe('parts that stand in an expression several times', () => {
+  const lower = call('lower', column(0, TEXT));
+  const sounds = (name: string): Expr => call('=', lower, literal(TEXT, name));
+  const numbered: Expr = {
+    tag: 'case',
+    branches: [
+      { when: sounds('apple'), then: literal(TEXT, '0') },
+      { when: sounds('google'), then: literal(TEXT, '1') },
+    ],
+    otherwise: call('||', lower, lower),
+    type: TEXT,
+  };
+
+  it('are computed for each batch anew, and for the rows that a part is evaluated on', () => {
+    const evaluate = compileExpr(numbered);
+    for (const names of [
+      ['Apple', 'x', null],
+      ['GOOGLE'],
+      [],
+      ['y', 'z', 'apple', 'apple', 'apple', 'apple', 'Q', 'apple', 'apple', 'apple'],
+    ]) {
+      const batch = batchOf([columnFromValues(TEXT, names)]);
+      const errors = new RowErrors(names.length);
+      expect(valuesOf(evaluate(batch, errors))).toEqual(
+        names.map((name) => {
+          const known = ['apple', 'google'].indexOf(name?.toLowerCase() ?? '');
+          if (known >= 0) return String(known);
+          return name === null ? null : name.toLowerCase().repeat(2);
+        }),
+      );
+    }
+  });
+});
+
+describe('LIKE with a pattern of the query', () => {
+  const like = (pattern: string): Expr => call('like', column(0, TEXT), literal(TEXT, pattern));
+
+  it('fails no row, unless the pattern is wrong', () => {
+    expect(canFail(like('%a_b%'))).toBe(false);
+    expect(canFail(like('ends in \\'))).toBe(true);
+    expect(canFail(call('like', column(0, TEXT), column(1, TEXT)))).toBe(true);
+    expect(canFail(call('like', column(0, TEXT), literal(TEXT, 'a'), column(1, TEXT)))).toBe(true);
   });
 });
 

@@ -260,6 +260,7 @@ describe('text functions', () => {
       ...wild,
       ...wild.flatMap((x) => wild.map((y) => x + y)),
       ...wild.flatMap((x) => wild.flatMap((y) => wild.map((z) => x + y + z))),
+      ...['a', 'b', 'ab', 'a_', 'a_b', 'b__', '😀_a', 'ba_a'].map((inner) => `%${inner}%`),
     ];
     const matches = (text: string[], pattern: string[]): boolean => {
       const [head, ...rest] = pattern;

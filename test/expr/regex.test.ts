@@ -63,7 +63,7 @@ describe('simple regular expressions', () => {
       { seed: SEED, numRuns: 3000 },
     );
     expect(simple).toBeGreaterThan(500);
-  });
+  }, 30_000);
 
   it.each([
     '(&|^)channel_id=([^&]*)',

@@ -145,12 +145,14 @@ const isBelow = (order: number): boolean => order < 0;
 function equalText(left: TextColumn, right: TextColumn, rows: number, bits: Uint8Array): void {
   const strideA = strideOf(left);
   const strideB = strideOf(right);
+  const { offsets: ends, bytes } = left;
+  const { offsets: otherEnds, bytes: otherBytes } = right;
   for (let row = 0; row < rows; row++) {
-    let at = left.offsets[row * strideA] as number;
-    const end = left.offsets[row * strideA + 1] as number;
-    let other = right.offsets[row * strideB] as number;
-    if (end - at !== (right.offsets[row * strideB + 1] as number) - other) continue;
-    while (at < end && left.bytes[at] === right.bytes[other]) {
+    let at = ends[row * strideA] as number;
+    const end = ends[row * strideA + 1] as number;
+    let other = otherEnds[row * strideB] as number;
+    if (end - at !== (otherEnds[row * strideB + 1] as number) - other) continue;
+    while (at < end && bytes[at] === otherBytes[other]) {
       at++;
       other++;
     }

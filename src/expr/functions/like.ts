@@ -7,6 +7,8 @@
  */
 import type { Column, TextColumn } from '../../batch/column.ts';
 import { BOOLEAN } from '../../batch/types.ts';
+import { ByteSearch } from '../byte-search.ts';
+import type { LiteralValue } from '../expr.ts';
 import type { Evaluate, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
 import type { RowErrors } from '../row-errors.ts';
@@ -37,6 +39,57 @@ export function compileLike(pattern: string, escape: string): Int16Array | null 
     tokens.push(...encodeText(point));
   }
   return Int16Array.from(tokens);
+}
+
+type Like = {
+  tokens: Int16Array;
+  /** Of a pattern `%…%` without another %: what the text must contain. */
+  contained: Contained | null;
+};
+
+/** Bytes to look for, and what must follow them: bytes, and single code points. */
+type Contained = { search: ByteSearch; size: number; rest: Int16Array };
+
+function likeOf(pattern: string, escape: string): Like | null {
+  const tokens = compileLike(pattern, escape);
+  return tokens === null ? null : { tokens, contained: containedIn(tokens) };
+}
+
+function containedIn(tokens: Int16Array): Contained | null {
+  const inner = tokens.subarray(1, -1);
+  if (tokens.length < 3 || tokens[0] !== ANY_RUN || tokens.at(-1) !== ANY_RUN) return null;
+  if (inner.includes(ANY_RUN)) return null;
+  const wildcard = inner.indexOf(ANY_ONE);
+  const size = wildcard < 0 ? inner.length : wildcard;
+  if (size === 0) return null;
+  const search = new ByteSearch(Uint8Array.from(inner.subarray(0, size)));
+  return { search, size, rest: inner.subarray(size) };
+}
+
+/** Whether bytes [from, to) contain what the pattern is about. */
+function contains(
+  { search, size, rest }: Contained,
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+): boolean {
+  let found = search.find(bytes, from, to);
+  while (found >= 0) {
+    if (rest.length === 0 || follows(rest, bytes, found + size, to)) return true;
+    found = search.find(bytes, found + 1, to);
+  }
+  return false;
+}
+
+function follows(rest: Int16Array, bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from;
+  for (let index = 0; index < rest.length; index++) {
+    if (at >= to) return false;
+    const wanted = rest[index] as number;
+    if (wanted === ANY_ONE) at += sequenceBytes(bytes[at] as number);
+    else if (bytes[at++] !== wanted) return false;
+  }
+  return true;
 }
 
 /** Whether bytes [from, to) match entirely. */
@@ -85,29 +138,29 @@ function like(
 ): Column {
   const outcome = new Outcome(args, rows, errors);
   const result = makeBoolean(rows, null);
+  const { bytes, offsets } = input;
   const stride = strideOf(input);
   const patternStride = strideOf(pattern);
   const escapeStride = escape === null ? 0 : strideOf(escape);
-  let tokens: Int16Array | null = null;
+  let compiled: Like | null = null;
   for (let row = 0; row < rows; row++) {
     if (!outcome.has(row)) continue;
-    if (tokens === null || patternStride + escapeStride > 0) {
+    if (compiled === null || patternStride + escapeStride > 0) {
       const escapeText = escape === null ? '\\' : textAt(escape, row * escapeStride);
-      tokens = compileLike(textAt(pattern, row * patternStride), escapeText);
+      compiled = likeOf(textAt(pattern, row * patternStride), escapeText);
     }
-    if (tokens === null) {
+    if (compiled === null) {
       outcome.fail(row, 'PARSE_ERROR', () => 'a LIKE pattern ends with its escape character');
       continue;
     }
-    const at = row * stride;
-    if (
-      matchesLike(
-        tokens,
-        input.bytes,
-        input.offsets[at] as number,
-        input.offsets[at + 1] as number,
-      ) !== negate
-    ) {
+    const from = offsets[row * stride] as number;
+    const to = offsets[row * stride + 1] as number;
+    const { tokens, contained } = compiled;
+    const matches =
+      contained === null
+        ? matchesLike(tokens, bytes, from, to)
+        : contains(contained, bytes, from, to);
+    if (matches !== negate) {
       result.bits[row >> 3] = (result.bits[row >> 3] as number) | (1 << (row & 7));
     }
   }
@@ -115,8 +168,19 @@ function like(
   return result;
 }
 
-const evaluator =
-  (ignoreCase: boolean, negate: boolean): Evaluate =>
+/** Only a pattern can make a row fail, and one that is written in the query is looked at once. */
+const canFailWith =
+  (ignoreCase: boolean) =>
+  (values: readonly (LiteralValue | undefined)[]): boolean => {
+    const pattern = values[1];
+    const escape = values.length > 2 ? values[2] : '\\';
+    if (typeof pattern !== 'string' || typeof escape !== 'string') return true;
+    const fold = (text: string): string => (ignoreCase ? text.toLowerCase() : text);
+    return compileLike(fold(pattern), fold(escape)) === null;
+  };
+
+const evaluator = (ignoreCase: boolean, negate: boolean): readonly [boolean, Evaluate] => [
+  ignoreCase,
   (args, rows, errors) => {
     const [input, pattern, escape] = args as readonly TextColumn[] as readonly [
       TextColumn,
@@ -133,14 +197,15 @@ const evaluator =
       errors,
       negate,
     );
-  };
+  },
+];
 
 function overloads(
   name: string,
   id: string,
   doc: string,
   gives: boolean,
-  evaluate: Evaluate,
+  [folds, evaluate]: readonly [boolean, Evaluate],
 ): ScalarFunction[] {
   const base = {
     name,
@@ -148,6 +213,7 @@ function overloads(
     result: always(BOOLEAN),
     nullRule: 'strict',
     canFail: true,
+    canFailWith: canFailWith(folds),
     evaluate,
   } as const;
   return [

@@ -7,7 +7,8 @@
  * work is counted: past `WORK_MAX` a byte the caller is told to use the general engine instead, which keeps all
  * matching linear in the text.
  */
-import { findBytes, sequenceBytes } from '../text-sink.ts';
+import { ByteSearch } from '../byte-search.ts';
+import { sequenceBytes } from '../text-sink.ts';
 
 /** Which bytes: 1 a byte of the class. Bytes above 127 are in it all or not at all. */
 type ByteSet = Uint8Array;
@@ -274,7 +275,7 @@ export class SimpleRegex {
   readonly groupCount: number;
   readonly #steps: readonly Step[];
   /** A literal that every match contains, and how far behind the start of the match it may lie. */
-  readonly #anchor: { bytes: Uint8Array; min: number; max: number } | null;
+  readonly #anchor: { search: ByteSearch; min: number; max: number } | null;
   readonly #groups: Int32Array;
   #bytes: Uint8Array = new Uint8Array(0);
   #from = 0;
@@ -289,7 +290,7 @@ export class SimpleRegex {
     for (const [at, step] of steps.entries()) {
       if (step.tag !== 'literal') continue;
       const [min, max] = extent(steps.slice(0, at));
-      if (max < 64) this.#anchor = { bytes: step.bytes, min, max };
+      if (max < 64) this.#anchor = { search: new ByteSearch(step.bytes), min, max };
       break;
     }
   }
@@ -322,7 +323,7 @@ export class SimpleRegex {
     }
     let start = at;
     for (let search = at + anchor.min; ;) {
-      const found = findBytes(bytes, search, to, anchor.bytes, 0, anchor.bytes.length);
+      const found = anchor.search.find(bytes, search, to);
       if (found < 0) return null;
       for (start = Math.max(start, found - anchor.max); start <= found - anchor.min; start++)
         if (this.#matchFrom(start)) return this.#groups;
