@@ -10,6 +10,8 @@ const SILENT_MICROS = 30_000_000;
 const HOLDS_MICROS = 5_000_000;
 /** No clock is wrong by so much. */
 const FUTURE_MICROS = 3_600_000_000;
+/** Connectors whose rows come by themselves. */
+const GENERATING: readonly string[] = ['impulse', 'nexmark', 'example', 'values'];
 /** Stored rows that are seconds of work, and not few. */
 const BEHIND_ROWS = 10_000;
 const BEHIND_SECONDS = 10;
@@ -38,13 +40,17 @@ function noRowsYet({ status }: Facts, source: SourceFacts): Finding | null {
     level: 'waiting',
     code: 'NO_ROWS_YET',
     sentence: `Source ${table} has never had a row.`,
-    fix:
-      spec.connector.connector === 'http'
-        ? { text: `Post rows to ${path}` }
-        : { text: `Look at what the connector ${spec.connector.connector} reads.` },
+    fix: rowsFix(spec.connector.connector, path),
     source: sourceRef(source),
     since: status.running_since,
   };
+}
+
+function rowsFix(connector: string, path: string): Fix {
+  if (connector === 'http') return { text: `Post rows to ${path}` };
+  return GENERATING.includes(connector)
+    ? null
+    : { text: `Look at what the connector ${connector} reads.` };
 }
 
 function allBad({ errors }: Facts, source: SourceFacts): Finding | null {
