@@ -103,11 +103,16 @@ function ExamplesMenu({ openExample }: { openExample(id: string): void }) {
   return <Choices label="Examples" items={items} />;
 }
 
+function linesOf(text: string): string {
+  const lines = text.trim().split('\n').length;
+  return lines === 1 ? '1 line' : `${lines} lines`;
+}
+
 function AsideMenu({ desk }: { desk: Desk }) {
   const items = desk.aside.value.map((text, index) => ({
     key: String(index),
     title: titleOf(text),
-    note: `${text.split('\n').length} lines`,
+    note: linesOf(text),
     onChoose: () => {
       desk.open({ text, origin: null });
       desk.onWritten();

@@ -39,7 +39,7 @@ const HINT =
 export function EditPage() {
   const [desk] = useState(() => new Desk());
   const { route, query } = useLocation();
-  const [pane, show] = useState<Pane>('rows');
+  const [pane, show] = useState<Pane>('sql');
   const opened = useOpening(desk, show);
   const [starting, setStarting] = useState(false);
   useEffect(() => () => desk.close(), [desk]);

@@ -27,6 +27,7 @@ import {
   keymap,
   lineNumbers,
   placeholder,
+  tooltips,
 } from '@codemirror/view';
 import type { Completions } from '../../../api/authoring/authoring-shapes.ts';
 import type { Fix, QueryTable } from '../../../api/authoring/diagnostic-shapes.ts';
@@ -152,6 +153,13 @@ function keysOf({ onRun, onFormat }: EditorOptions): Extension {
   ]);
 }
 
+/** The navigation at the foot of a narrow page is not covered. */
+function roomForTooltips(): { top: number; left: number; bottom: number; right: number } {
+  const nav = document.querySelector('.nav')?.getBoundingClientRect();
+  const foot = nav !== undefined && nav.top > innerHeight / 2 ? nav.top : innerHeight;
+  return { top: 0, left: 0, bottom: foot, right: document.documentElement.clientWidth };
+}
+
 function extensionsOf(options: EditorOptions, known: Known, language: Extension): Extension[] {
   const { label, readOnly, hint, onChange } = options;
   return [
@@ -164,6 +172,7 @@ function extensionsOf(options: EditorOptions, known: Known, language: Extension)
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
     hoverFrom(known),
+    tooltips({ tooltipSpace: roomForTooltips }),
     readOnly
       ? [EditorState.readOnly.of(true), keymap.of([...searchKeymap, ...defaultKeymap])]
       : [

@@ -36,7 +36,13 @@ export const isNumeric = ({ type }: OutputColumn): boolean => NUMERIC.test(type)
 /** Narrower than this a column is not made; the table then scrolls sideways. */
 export function widthOf({ name, type }: OutputColumn): number {
   const head = (name.length + type.length) * 7.2 + 36;
-  const body = /^TIMESTAMP|^INTERVAL/.test(type) ? 190 : type.startsWith('BOOL') ? 72 : 104;
+  const body = /^TIMESTAMP|^INTERVAL/.test(type)
+    ? 190
+    : type.startsWith('BOOL')
+      ? 72
+      : type.startsWith('TEXT')
+        ? 148
+        : 104;
   return Math.min(320, Math.max(head, body));
 }
 
