@@ -28,7 +28,11 @@ export default defineConfig({
   server: {
     host: '127.0.0.1',
     proxy: {
-      '/api': { target: process.env['THALWEG_API'] ?? 'http://127.0.0.1:8787', changeOrigin: true },
+      // Not /api alone: that is also a folder of the console's sources.
+      '/api/v1': {
+        target: process.env['THALWEG_API'] ?? 'http://127.0.0.1:8787',
+        changeOrigin: true,
+      },
     },
   },
 });

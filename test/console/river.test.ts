@@ -151,6 +151,20 @@ describe('the picture', () => {
     expect(bands.map(({ start }) => start)).toEqual([1, 2]);
   });
 
+  test('what a leader that failed had read behind its last epoch is cut off; one that was stopped cut nothing', () => {
+    const cutsOf = (reason: string, nonce = 'n2', number = 2): string[] => {
+      const after = { ...generation(number, [3], nonce), reason };
+      const third = { ...epoch(3, number), nonce };
+      const river = riverOf([epoch(1, 1), epoch(2, 1), third], [generation(1, [1, 2]), after]);
+      return layOutRiver(river, { ...NOW, generation: number })
+        .nodes.filter(({ kind }) => kind === 'cut')
+        .map((node) => `${node.generation} behind ${node.epoch - 1} at ${node.column}/${node.row}`);
+    };
+    expect(cutsOf('recovery: HOST_LOST')).toEqual(['1 behind 2 at 3/1']);
+    expect(cutsOf('created', 'again', 1)).toEqual(['1 behind 2 at 3/1']);
+    expect(cutsOf('restart')).toEqual([]);
+  });
+
   test('a generation that is starting is announced behind the line until it wins', () => {
     const river = riverOf([epoch(1, 1)], [generation(1, [1])]);
     expect(layOutRiver(river, { ...NOW, generation: 2 }).bands.at(-1)).toMatchObject({

@@ -53,7 +53,7 @@ export function aftermathOf(
       title: fence === null ? 'Taking over' : takenBy(fence.generation, killing),
       detail:
         fence === null
-          ? 'the line is fenced against the one that was killed'
+          ? 'it is fenced off'
           : `fence at epoch ${fence.epoch}, after ${since(fence.createdAt)}`,
       state: fence === null ? 'now' : 'done',
     },

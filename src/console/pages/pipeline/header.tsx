@@ -3,6 +3,7 @@ import { nowMicros } from '../../lib/clock.ts';
 import { count, duration, rate, utc } from '../../lib/format.ts';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { reasonWords } from './lineage/words.ts';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { type PageContext, usePage } from './context.ts';
 import { useLocation } from 'preact-iso';
@@ -151,7 +152,7 @@ function Facts({ status }: { status: PipelineStatus | null }) {
       <Fact
         name="Generation"
         value={status === null ? '–' : count(status.generation)}
-        note={status?.reason ?? ''}
+        note={status === null ? '' : reasonWords(status.reason)}
       />
       <Fact
         name="Epoch"

@@ -16,7 +16,9 @@ export type Invariant = {
 
 /** @param read  rows that sources have read so far, committed or not; null: not known */
 export function invariantOf(proof: Proof | null, read: number | null): Invariant {
-  if (proof === null || proof.committed_epoch === 0)
+  if (proof === null)
+    return { tone: 'wait', sums: '', verdict: 'adding up', because: [], flaws: [] };
+  if (proof.committed_epoch === 0)
     return {
       tone: 'wait',
       sums: 'rows in 0 = rows out 0',

@@ -13,7 +13,8 @@ import {
   type RiverEpoch,
 } from './river.ts';
 
-export type NodeKind = 'epoch' | 'lost' | 'abandoned' | 'folded' | 'running';
+/** `cut`: what a leader that failed had read behind its last epoch; it was never claimed, and was read again. */
+export type NodeKind = 'epoch' | 'lost' | 'abandoned' | 'cut' | 'folded' | 'running';
 
 export type RiverNode = {
   /** Stable: names the node in addresses and keys. */
@@ -204,6 +205,7 @@ function finish(draft: Draft, river: River, now: RiverNow, first: number): River
       ...blank(`a${startedAt}`, 'abandoned', epoch, generation),
       column: columnOf.get(epoch) ?? draft.column,
     });
+  for (const node of cutOff(draft, river)) add(node);
   const losers = [...beside.values()].flatMap(stacked);
   const running = runningNode(now, columnOf, draft.column);
   const branches = losers.map((to) => branchTo(to, line, columnOf));
@@ -222,6 +224,22 @@ function finish(draft: Draft, river: River, now: RiverNow, first: number): River
     rows: Math.max(0, ...losers.map(({ row }) => row)),
   };
 }
+
+/** Where a leader did not end by itself: behind its last epoch there was more, which nobody claimed. */
+function cutOff({ line, bands }: Draft, river: River): RiverNode[] {
+  return bands.flatMap((band, index) => {
+    const next = bands[index + 1];
+    const last = line.findLast(({ column }) => column >= band.from && column < band.to);
+    if (next === undefined || last === undefined || !wasCut(band, next)) return [];
+    const epoch = last.epoch + 1;
+    if (river.abandoned.some((one) => one.epoch === epoch && one.generation === band.generation))
+      return [];
+    return [{ ...blank(`c${band.key}`, 'cut', epoch, band.generation), column: next.from }];
+  });
+}
+
+const wasCut = (band: RiverBand, next: RiverBand): boolean =>
+  next.generation === band.generation || next.detail?.reason.startsWith('recovery') === true;
 
 function loserNode(
   loser: Loser,

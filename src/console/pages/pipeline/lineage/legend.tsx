@@ -6,6 +6,7 @@ const SIGNS: readonly [sign: string, word: string][] = [
   ['fence', 'fence: a generation takes over'],
   ['reset', 'state forgotten'],
   ['lost', 'lost: another one is canonical'],
+  ['cut', 'cut off, and read again'],
   ['running', 'being taken'],
   ['past', 'no longer kept'],
 ];
@@ -39,7 +40,7 @@ export function Sign({ name, size = 6 }: { name: string; size?: number }) {
         />
       </g>
     );
-  if (name === 'lost' || name === 'abandoned')
+  if (name === 'lost' || name === 'abandoned' || name === 'cut')
     return (
       <g class={`sign ${name}`}>
         <circle r={size} />

@@ -11,7 +11,7 @@ import { PhaseBars } from '../phase-bars.tsx';
 import type { RiverNode } from './layout.ts';
 import { Inputs, Losers, Outputs, StateFiles } from './node-parts.tsx';
 import type { River } from './river.ts';
-import { beatenWords, stateWords } from './words.ts';
+import { beatenWords, reasonWords, stateWords } from './words.ts';
 
 type Props = { node: RiverNode; river: River; onClose(): void };
 
@@ -21,7 +21,7 @@ export function NodePanel({ node, river, onClose }: Props) {
   return (
     <aside class="panel node-panel" aria-label={`Epoch ${epoch}`}>
       <div class="panel-head">
-        <h2>Epoch {epoch}</h2>
+        <h2>{kind === 'cut' ? `Behind epoch ${epoch - 1}` : `Epoch ${epoch}`}</h2>
         <span class={`node-state ${kind}`}>{stateWords(node)}</span>
         <div class="actions">
           <button type="button" class="button quiet small" aria-label="Close" onClick={onClose}>
@@ -36,6 +36,13 @@ export function NodePanel({ node, river, onClose }: Props) {
           <p class="note">
             Its leader had begun it and was replaced before anything of it was claimed. This page
             saw it begin; in the bucket nothing names it.
+          </p>
+        )}
+        {kind === 'cut' && (
+          <p class="note">
+            Its leader, or a host of it, failed after epoch {epoch - 1}. What it had read behind
+            that epoch was never claimed and never committed: the next leader fenced it off and read
+            the same rows again, from the offsets of epoch {epoch - 1}.
           </p>
         )}
         {canonical !== null && canonical.known !== 'kept' && (
@@ -66,7 +73,7 @@ function Facts({ node, river }: { node: RiverNode; river: River }) {
         <dt>Generation</dt>
         <dd>
           {node.kind === 'running' ? '–' : node.generation}
-          {band !== undefined && ` · ${band.reason}, parallelism ${band.parallelism}`}
+          {band !== undefined && ` · ${reasonWords(band.reason)}, parallelism ${band.parallelism}`}
         </dd>
       </div>
       {node.canonical !== null && (

@@ -27,7 +27,7 @@ import {
   xOf,
   yOf,
 } from './shape.ts';
-import { bandNote, bandTitle, nodeWords, signOf } from './words.ts';
+import { bandNote, bandShort, bandTitle, nodeWords, signOf } from './words.ts';
 
 type Props = {
   layout: RiverLayout;
@@ -40,6 +40,8 @@ type Props = {
 const ZOOMS = [12, 25, 50, 100, 250, 1000] as const;
 const MIDDLE = 138;
 const LEAST_ROWS = 2;
+/** Columns behind the newest epoch that are still in sight. */
+const RIVERBED = 2;
 
 export function Picture({ layout, river, selected, onOpen, onTable }: Props) {
   const frame = useRef<HTMLDivElement>(null);
@@ -48,7 +50,7 @@ export function Picture({ layout, river, selected, onOpen, onTable }: Props) {
   /** The column behind the last in sight; null follows the newest. */
   const [held, setHeld] = useState<number | null>(null);
   const columns = Math.max(zoom, 1);
-  const newest = Math.max(layout.end + 1, layout.first + columns);
+  const newest = Math.max(layout.end + RIVERBED, layout.first + columns);
   const end = Math.min(newest, Math.max(layout.first + columns, held ?? newest));
   const scale = useMemo<Scale>(() => ({ step: width / columns, middle: MIDDLE }), [width, columns]);
   const height = heightOf(Math.max(LEAST_ROWS, layout.rows), scale);
@@ -194,7 +196,14 @@ function Drawing(props: DrawingProps) {
         {layout.bands
           .filter((band) => band.to > first && band.from < last)
           .map((band) => (
-            <Band key={band.key} band={band} scale={scale} height={height} from={from} />
+            <Band
+              key={band.key}
+              band={band}
+              scale={scale}
+              height={height}
+              from={from}
+              until={band === layout.bands.at(-1) ? from + columns : band.to}
+            />
           ))}
         <Water layout={layout} scale={scale} first={first} last={last} />
         {layout.branches
@@ -221,30 +230,32 @@ function Drawing(props: DrawingProps) {
   );
 }
 
-function Band({
-  band,
-  scale,
-  height,
-  from,
-}: {
+type BandProps = {
   band: RiverBand;
   scale: Scale;
   height: number;
+  /** The first column in sight. */
   from: number;
-}) {
-  const left = band.from * scale.step;
+  /** The column to which its title may reach. */
+  until: number;
+};
+
+function Band({ band, scale, height, from, until }: BandProps) {
   const width = (band.to - band.from) * scale.step;
   // The title stays in sight while its band is.
-  const shift = Math.max(0, Math.min((from - band.from) * scale.step, width - 90));
-  const room = width - shift;
+  const shift = Math.max(0, Math.min((from - band.from) * scale.step, width - SHORT_ROOM));
+  const room = Math.max(width, (until - band.from) * scale.step) - shift - 4;
   return (
-    <g class={`river-band ${band.state}`} style={{ transform: `translateX(${left}px)` }}>
+    <g
+      class={`river-band ${band.state}`}
+      style={{ transform: `translateX(${band.from * scale.step}px)` }}
+    >
       <rect width={width} height={height} />
       <path d={`M0.5,0V${height}`} />
-      {room > 34 && (
-        <foreignObject x={shift} y={0} width={Math.max(0, room - 4)} height={54}>
-          <div class="river-band-title">
-            <strong>{bandTitle(band)}</strong>
+      {room > SHORT_ROOM && (
+        <foreignObject x={shift} y={0} width={room} height={54}>
+          <div class="river-band-title" title={`${bandTitle(band)}: ${bandNote(band)}`}>
+            <strong>{room > FULL_ROOM ? bandTitle(band) : bandShort(band)}</strong>
             <span>{bandNote(band)}</span>
           </div>
         </foreignObject>
@@ -252,6 +263,9 @@ function Band({
     </g>
   );
 }
+
+const SHORT_ROOM = 44;
+const FULL_ROOM = 120;
 
 function Water({
   layout,
@@ -331,11 +345,16 @@ function Node({ node, scale, selected, focusable, onOpen }: NodeProps) {
       )}
       {node.row > 0 && scale.step > 20 && (
         <text class="river-beside" x={size + 6} y={3.5}>
-          {node.kind === 'folded' ? `+${node.count}` : `gen ${node.generation}`}
+          {besideText(node)}
         </text>
       )}
     </g>
   );
+}
+
+function besideText({ kind, count: folded, generation }: RiverNode): string {
+  if (kind === 'folded') return `+${folded}`;
+  return kind === 'cut' ? 'cut off' : `gen ${generation}`;
 }
 
 function useWidth(frame: { current: HTMLDivElement | null }): number {

@@ -11,12 +11,13 @@ export type SignName =
   | 'reset'
   | 'lost'
   | 'abandoned'
+  | 'cut'
   | 'running'
   | 'past';
 
 export function signOf({ kind, canonical }: RiverNode): SignName {
   if (kind === 'running') return 'running';
-  if (kind === 'abandoned') return 'abandoned';
+  if (kind === 'abandoned' || kind === 'cut') return kind;
   if (kind !== 'epoch' || canonical === null) return 'lost';
   const { detail } = canonical;
   if (detail === null) return 'past';
@@ -34,12 +35,15 @@ const SIGN_WORDS: Record<SignName, string> = {
   reset: 'fence that forgot the state',
   lost: 'lost',
   abandoned: 'given up',
+  cut: 'cut off',
   running: 'being taken',
   past: 'canonical, no longer kept',
 };
 
 /** One line: for screen readers, titles and the table. */
 export function nodeWords(node: RiverNode): string {
+  if (node.kind === 'cut')
+    return `cut off: what generation ${node.generation} had read behind epoch ${node.epoch - 1}`;
   if (node.kind === 'folded') return `epoch ${node.epoch}: ${node.count} more that lost`;
   const words = `epoch ${node.epoch}, ${SIGN_WORDS[signOf(node)]}`;
   const of = node.kind === 'running' ? '' : `, generation ${node.generation}`;
@@ -48,6 +52,10 @@ export function nodeWords(node: RiverNode): string {
   const rows = detail.input_rows === null ? '' : `, ${count(detail.input_rows)} rows in`;
   return `${words}${of}${rows}, ${count(detail.output_rows)} rows out, ${bytes(detail.bytes)} of state`;
 }
+
+/** A band too narrow for its name. */
+export const bandShort = ({ generation, start }: RiverBand): string =>
+  start === 0 ? `G ${generation}` : `G ${generation}·${start}`;
 
 export const stateWords = (node: RiverNode): string =>
   node.kind === 'folded' ? 'lost' : SIGN_WORDS[signOf(node)];
@@ -68,13 +76,16 @@ export function bandTitle({ generation, start }: RiverBand): string {
 
 const REASONS: Record<string, string> = {
   created: 'created',
-  recovery: 'recovered after a failure',
+  started: 'started',
   restart: 'restarted',
-  rescale: 'rescaled',
+  deploy: 'new code',
 };
 
-/** Why a generation exists, as the controller noted it. */
-export const reasonWords = (reason: string): string => REASONS[reason] ?? reason;
+/** Why a generation exists, as the controller noted it: `recovery: HOST_LOST`. */
+export function reasonWords(reason: string): string {
+  const recovery = /^recovery: (.*)$/.exec(reason);
+  return recovery === null ? (REASONS[reason] ?? reason) : `after ${recovery[1]}`;
+}
 
 export function bandNote({ state, detail, epochs, start }: RiverBand): string {
   if (state === 'next') return 'is starting';
