@@ -62,23 +62,25 @@ describe('consequences', () => {
       backlog: 1_234,
       operators: [{ state_bytes: 2_048, state_rows: 5 }],
     });
-    const { sentences, danger } = consequenceOf('delete', status);
+    const { sentences, danger } = consequenceOf('delete', status, null);
     expect(danger).toBe(true);
     expect(sentences.join(' ')).toMatch(/2\.0 KiB of state in 12 epochs.*1,234 stored rows/);
   });
 
   test('stopping at once says how many rows are read again', () => {
-    const status = statusOf({ rowsIn: 500, at: 14_000_000, last: { committed_at: 10_000_000 } });
-    expect(consequenceOf('stop_immediate', status).sentences.join(' ')).toContain(
-      'About 2,000 rows',
-    );
+    const status = statusOf({ epoch: 3, read: 5_000 });
+    const said = (committed: number | null): string =>
+      consequenceOf('stop_immediate', status, committed).sentences.join(' ');
+    expect(said(3_000)).toContain('2,000 rows read since epoch 3');
+    expect(said(5_000)).toContain('No row was read since');
+    expect(said(null)).toContain('What was read since the last commit');
   });
 
   test('forgetting state counts the rows and the open windows', () => {
     const status = statusOf({
       operators: [{ state_rows: 9, state_bytes: 10, open_windows: { count: 3, first_end: null } }],
     });
-    const said = consequenceOf('restart_without_state', status).sentences.join(' ');
+    const said = consequenceOf('restart_without_state', status, null).sentences.join(' ');
     expect(said).toContain('9 rows of state');
     expect(said).toContain('3 open windows');
   });

@@ -12,7 +12,8 @@ type Said = {
   last?: Partial<StatusCheckpoint> | null;
   recent?: Partial<StatusCheckpoint>[];
   operators?: Partial<StatusOperator>[];
-  rowsIn?: number;
+  /** Rows read since the pipeline began. */
+  read?: number;
   backlog?: number | null;
   at?: number;
 };
@@ -78,8 +79,8 @@ export function statusOf(said: Said): PipelineStatus {
     at: said.at ?? 0,
     leader: 'answers',
     code_version: '',
-    rates: { rows_in: said.rowsIn ?? 0, rows_out: 0, bytes_in: 0 },
-    totals: { rows_in: 0, rows_out: 0, errors: 0, late: 0, filtered: 0 },
+    rates: { rows_in: 0, rows_out: 0, bytes_in: 0 },
+    totals: { rows_in: said.read ?? 0, rows_out: 0, errors: 0, late: 0, filtered: 0 },
     lag_micros: null,
     hosts: [],
     checkpoint: {

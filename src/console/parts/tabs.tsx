@@ -1,4 +1,6 @@
-/** Parts of one page, each with an address of its own. */
+/** Parts of one page, each with an address of its own. Where they do not all fit, the current one is scrolled into sight. */
+import { useEffect, useRef } from 'preact/hooks';
+
 export type TabLink = { name: string; title: string; href: string };
 
 export function Tabs({
@@ -10,8 +12,14 @@ export function Tabs({
   current: string;
   label: string;
 }) {
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const here = list.current?.querySelector<HTMLElement>('[aria-current]');
+    if (list.current !== null && here != null)
+      list.current.scrollLeft = here.offsetLeft - (list.current.clientWidth - here.offsetWidth) / 2;
+  }, [current]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav class="tabs" aria-label={label} ref={list}>
       {tabs.map(({ name, title, href }) => (
         <a
           key={name}

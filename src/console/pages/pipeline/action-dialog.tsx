@@ -41,7 +41,8 @@ type ConfirmProps = {
 function ConfirmDialog({ action, host, status, onChanged, onClose }: ConfirmProps) {
   const { id, feed } = usePage();
   const { route } = useLocation();
-  const { title, button, danger, sentences } = consequenceOf(action, status, host);
+  const [committed] = useState(() => feed.proof.value?.rows_in ?? null);
+  const { title, button, danger, sentences } = consequenceOf(action, status, committed, host);
   const confirm = async (): Promise<void> => {
     if (action === 'kill_leader' || action === 'kill_host') {
       const target = action === 'kill_leader' ? 'leader' : 'host';

@@ -35,6 +35,7 @@ export function Checkpoints() {
         <VirtualTable
           label="Checkpoints, newest first"
           height="24rem"
+          minWidth="62rem"
           columns={COLUMNS}
           rows={checkpoints}
           rowKey={keyOf}

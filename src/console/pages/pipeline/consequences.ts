@@ -1,6 +1,6 @@
 /** What an action on a pipeline does, in sentences with its numbers, for whoever has to confirm it. Pure. */
 import type { PipelineStatus } from '../../../api/observe/status-shapes.ts';
-import { bytes, count, duration } from '../../lib/format.ts';
+import { bytes, count } from '../../lib/format.ts';
 
 export type ActionName =
   | 'stop'
@@ -15,10 +15,14 @@ export type ActionName =
 
 export type Consequence = { title: string; button: string; danger: boolean; sentences: string[] };
 
-/** @param host  of `kill_host` */
+/**
+ * @param committed  rows in committed epochs, as the proof tells them; null: not known
+ * @param host  of `kill_host`
+ */
 export function consequenceOf(
   action: ActionName,
   status: PipelineStatus,
+  committed: number | null,
   host: number | null = null,
 ): Consequence {
   const { name } = status;
@@ -38,7 +42,7 @@ export function consequenceOf(
     case 'stop_immediate':
       return danger(`Stop ${name} at once?`, 'Stop at once', [
         'No checkpoint is taken.',
-        uncommitted(status),
+        uncommitted(status, committed),
         'Nothing is lost or doubled: those rows are read again when it is started.',
       ]);
     case 'start':
@@ -64,13 +68,13 @@ export function consequenceOf(
     case 'kill_leader':
       return danger('Kill the leader?', 'Kill it', [
         `The object that leads generation ${status.generation} is reset in the middle of its work, as when its machine dies.`,
-        uncommitted(status),
+        uncommitted(status, committed),
         'Another start takes the line over, with a fence, from the newest epoch. Watch the lineage.',
       ]);
     case 'kill_host':
       return danger(`Kill host ${host ?? 0}?`, 'Kill it', [
         `Host ${host ?? 0} of ${Math.max(1, status.hosts.length)} loses its memory: ${subtasks(status, host ?? 0)}, with their state.`,
-        uncommitted(status),
+        uncommitted(status, committed),
         'A new generation restores everything from the newest epoch. Watch the lineage.',
       ]);
   }
@@ -108,7 +112,7 @@ function kept(status: PipelineStatus): string {
 function forgotten(status: PipelineStatus): string {
   const rows = stateRows(status);
   if (rows === 0) return 'It holds no state now but the place where each source is.';
-  return `Forgotten: ${count(rows)} rows of state (${size(status)})${openWindows(status) > 0 ? `, ${count(openWindows(status))} open windows among them` : ''}.`;
+  return `Forgotten: ${count(rows)} rows of state (${size(status)})${openWindows(status) > 0 ? `, ${openWindows(status) === 1 ? 'an open window' : `${count(openWindows(status))} open windows`} among them` : ''}.`;
 }
 
 const openWindows = ({ operators }: PipelineStatus): number =>
@@ -120,13 +124,15 @@ function windows(status: PipelineStatus): string {
   return `${count(open)} open window${open === 1 ? ' gives its' : 's give their'} rows now, though more could still have come.`;
 }
 
-/** Rows that were read since the newest commit are not known exactly: their rate and the time since it are. */
-function uncommitted({ rates, checkpoint, at }: PipelineStatus): string {
-  const since = checkpoint.last?.committed_at ?? checkpoint.last?.published_at ?? null;
-  if (since === null) return 'Nothing is committed yet: everything is read again from the start.';
-  const micros = Math.max(0, at - since);
-  const rows = Math.round((rates.rows_in * micros) / 1_000_000);
-  return `About ${count(rows)} rows read in the ${duration(micros)} since the last commit are read and computed again.`;
+function uncommitted(
+  { totals, committed_epoch: epoch }: PipelineStatus,
+  rows: number | null,
+): string {
+  if (epoch === 0 || rows === null)
+    return 'What was read since the last commit is read and computed again.';
+  const since = Math.max(0, totals.rows_in - rows);
+  if (since === 0) return `No row was read since epoch ${count(epoch)} was committed.`;
+  return `${since === 1 ? 'One row' : `${count(since)} rows`} read since epoch ${count(epoch)} was committed, and those to come until then, are read and computed again.`;
 }
 
 function goesOn({ committed_epoch: epoch, generation }: PipelineStatus): string {

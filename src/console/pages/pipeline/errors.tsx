@@ -76,6 +76,7 @@ function RowErrors() {
         <VirtualTable
           label="Rows that went wrong, newest first"
           height="24rem"
+          minWidth="58rem"
           columns={COLUMNS}
           rows={rows}
           rowKey={(row) => row.id}

@@ -56,7 +56,6 @@ function NoPreview() {
   const { id, pipeline } = usePage();
   return (
     <div class="panel">
-      <h2 class="hidden-text">Output</h2>
       <Empty title="Its rows go to sinks, not here">
         <p>
           A <code>SELECT</code> without <code>INSERT INTO</code> shows its rows on this page. This

@@ -10,6 +10,7 @@ import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Time } from '../../parts/time.tsx';
 import { CheckpointButton } from './checkpoints.tsx';
 import { usePage } from './context.ts';
+import { ShortTable } from '../../parts/short-table.tsx';
 
 const RELOAD_MS = 2_000;
 
@@ -165,33 +166,31 @@ function Objects({ path, version }: { path: string; version: string }) {
         {page.truncated && ' or more'} object{page.objects.length === 1 ? '' : 's'} in the local
         bucket
       </summary>
-      <div class="short-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Object</th>
-              <th scope="col" class="number">
-                Size
-              </th>
+      <ShortTable label="Objects">
+        <thead>
+          <tr>
+            <th scope="col">Object</th>
+            <th scope="col" class="number">
+              Size
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {page.objects.slice(-200).map(({ key, size }) => (
+            <tr key={key}>
+              <td class="path">
+                <a
+                  href={`/api/v1/local/objects/content?key=${encodeURIComponent(key)}`}
+                  download={key.slice(key.lastIndexOf('/') + 1)}
+                >
+                  <code>{key}</code>
+                </a>
+              </td>
+              <td class="number">{bytes(size)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {page.objects.slice(-200).map(({ key, size }) => (
-              <tr key={key}>
-                <td class="path">
-                  <a
-                    href={`/api/v1/local/objects/content?key=${encodeURIComponent(key)}`}
-                    download={key.slice(key.lastIndexOf('/') + 1)}
-                  >
-                    <code>{key}</code>
-                  </a>
-                </td>
-                <td class="number">{bytes(size)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ShortTable>
     </details>
   );
 }

@@ -3,6 +3,7 @@ import type { LineageManifest } from '../../../../api/stream/detail-shapes.ts';
 import { bytes, count } from '../../../lib/format.ts';
 import type { Loser } from './river.ts';
 import { beatenWords } from './words.ts';
+import { ShortTable } from '../../../parts/short-table.tsx';
 
 type InputRange = {
   operator: string;
@@ -18,36 +19,34 @@ export function Inputs({ manifest }: { manifest: LineageManifest['manifest'] }) 
   return (
     <section>
       <h3>Inputs</h3>
-      <div class="short-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Source</th>
-              <th scope="col">Partition</th>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col" class="number">
-                Rows
-              </th>
+      <ShortTable label="Inputs">
+        <thead>
+          <tr>
+            <th scope="col">Source</th>
+            <th scope="col">Partition</th>
+            <th scope="col">From</th>
+            <th scope="col">To</th>
+            <th scope="col" class="number">
+              Rows
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {inputs.map(({ operator, partition, from, to, rows }, index) => (
+            <tr key={index}>
+              <td>{operator}</td>
+              <td class="number">{partition}</td>
+              <td>
+                <code title={JSON.stringify(from)}>{offsetText(from)}</code>
+              </td>
+              <td>
+                <code title={JSON.stringify(to)}>{offsetText(to)}</code>
+              </td>
+              <td class="number">{count(rows)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {inputs.map(({ operator, partition, from, to, rows }, index) => (
-              <tr key={index}>
-                <td>{operator}</td>
-                <td class="number">{partition}</td>
-                <td>
-                  <code title={JSON.stringify(from)}>{offsetText(from)}</code>
-                </td>
-                <td>
-                  <code title={JSON.stringify(to)}>{offsetText(to)}</code>
-                </td>
-                <td class="number">{count(rows)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ShortTable>
     </section>
   );
 }
@@ -66,34 +65,32 @@ export function Outputs({ outputs }: { outputs: LineageManifest['outputs'] }) {
   return (
     <section>
       <h3>Output</h3>
-      <div class="short-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Object</th>
-              <th scope="col" class="number">
-                Rows
-              </th>
-              <th scope="col" class="number">
-                Size
-              </th>
-              <th scope="col">Committed</th>
+      <ShortTable label="Output">
+        <thead>
+          <tr>
+            <th scope="col">Object</th>
+            <th scope="col" class="number">
+              Rows
+            </th>
+            <th scope="col" class="number">
+              Size
+            </th>
+            <th scope="col">Committed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {outputs.map(({ key, target, rows, bytes: size, committed }) => (
+            <tr key={key}>
+              <td class="path">
+                <code>{target}</code>
+              </td>
+              <td class="number">{count(rows)}</td>
+              <td class="number">{bytes(size)}</td>
+              <td>{committed ? 'yes' : 'not yet'}</td>
             </tr>
-          </thead>
-          <tbody>
-            {outputs.map(({ key, target, rows, bytes: size, committed }) => (
-              <tr key={key}>
-                <td class="path">
-                  <code>{target}</code>
-                </td>
-                <td class="number">{count(rows)}</td>
-                <td class="number">{bytes(size)}</td>
-                <td>{committed ? 'yes' : 'not yet'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ShortTable>
     </section>
   );
 }
@@ -104,32 +101,30 @@ export function StateFiles({ files }: { files: LineageManifest['files'] }) {
   return (
     <section>
       <h3>State files</h3>
-      <div class="short-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Operator</th>
-              <th scope="col">Table</th>
-              <th scope="col" class="number">
-                Rows
-              </th>
-              <th scope="col" class="number">
-                Size
-              </th>
+      <ShortTable label="State files">
+        <thead>
+          <tr>
+            <th scope="col">Operator</th>
+            <th scope="col">Table</th>
+            <th scope="col" class="number">
+              Rows
+            </th>
+            <th scope="col" class="number">
+              Size
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {bySize.map(({ key, operator, table, rows, bytes: size }) => (
+            <tr key={key} title={key}>
+              <td>{operator}</td>
+              <td>{table}</td>
+              <td class="number">{count(rows)}</td>
+              <td class="number">{bytes(size)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {bySize.map(({ key, operator, table, rows, bytes: size }) => (
-              <tr key={key} title={key}>
-                <td>{operator}</td>
-                <td>{table}</td>
-                <td class="number">{count(rows)}</td>
-                <td class="number">{bytes(size)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ShortTable>
     </section>
   );
 }

@@ -321,7 +321,8 @@ function Node({ node, scale, selected, focusable, onOpen }: NodeProps) {
       class={`river-node ${node.kind} ${selected ? 'selected' : ''} ${node.canonical?.known ?? ''}`}
       data-node={node.id}
       role="button"
-      tabIndex={focusable ? 0 : -1}
+      // In SVG the name of the attribute must be written small.
+      tabindex={focusable ? 0 : -1}
       aria-label={words}
       aria-pressed={selected}
       style={{

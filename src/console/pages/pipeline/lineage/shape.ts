@@ -9,7 +9,7 @@ export type Scale = {
 };
 
 const ROW = 46;
-const FIRST_ROW = 66;
+const FIRST_ROW = 82;
 
 /** A line that meanders, so that a river is seen and not a ruler; the same column is always at the same height. */
 export const bend = (column: number): number =>

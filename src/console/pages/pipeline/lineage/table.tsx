@@ -74,6 +74,7 @@ export function LineageTable({ layout, selected, onOpen, onPicture }: Props) {
       <VirtualTable
         label="Epochs, newest first, and what lost against them"
         height="24rem"
+        minWidth="48rem"
         columns={COLUMNS}
         rows={rows}
         rowKey={({ id }) => id}

@@ -143,6 +143,8 @@ const timeText = (seconds: number): string => {
 
 const MARK_COLOURS = { generation: 'thalweg', failure: 'bad', checkpoint: 'ink-faint' } as const;
 
+const LABEL_ROOM = 44;
+
 /** Generations and failures go through the whole chart, checkpoints are ticks at its foot. */
 function drawMarks(plot: uPlot, marks: readonly HistoryMark[]): void {
   const { ctx, bbox } = plot;
@@ -151,6 +153,7 @@ function drawMarks(plot: uPlot, marks: readonly HistoryMark[]): void {
   ctx.beginPath();
   ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
   ctx.clip();
+  let labelled = -Infinity;
   for (const { kind, time, generation } of marks) {
     const x = Math.round(plot.valToPos(time / 1e6, 'x', true));
     const bottom = bbox.top + bbox.height;
@@ -161,7 +164,8 @@ function drawMarks(plot: uPlot, marks: readonly HistoryMark[]): void {
     ctx.moveTo(x, kind === 'checkpoint' ? bottom - 6 * scale : bbox.top);
     ctx.lineTo(x, bottom);
     ctx.stroke();
-    if (kind !== 'generation') continue;
+    if (kind !== 'generation' || x - labelled < LABEL_ROOM * scale) continue;
+    labelled = x;
     ctx.fillStyle = token('thalweg');
     ctx.font = `${10 * scale}px ${token('font-text')}`;
     const text = `gen ${generation}`;

@@ -141,6 +141,7 @@ function Values({ history, charts }: { history: History; charts: readonly ChartD
     <VirtualTable
       label="Values over time, newest first"
       height="22rem"
+      minWidth="52rem"
       columns={columns}
       rows={rows}
       rowKey={({ time }) => time}

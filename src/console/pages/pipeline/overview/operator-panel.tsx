@@ -13,6 +13,7 @@ import { HISTORY_MICROS } from '../feed.ts';
 import { Body } from './charts.tsx';
 import { BUSY_WORDS, busyOf, operatorOf, watermarkWords } from './load.ts';
 import { percent } from './series.ts';
+import { ShortTable } from '../../../parts/short-table.tsx';
 
 type Props = { node: GraphNode; onClose(): void };
 
@@ -94,46 +95,44 @@ function Subtasks({ operator }: { operator: StatusOperator }) {
   return (
     <section>
       <h3>Subtasks</h3>
-      <div class="short-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                #
-              </th>
-              <th scope="col" class="number">
-                Host
-              </th>
-              <th scope="col" class="number">
-                Rows/s
-              </th>
-              <th scope="col" class="number">
-                Rows in
-              </th>
-              <th scope="col">Watermark</th>
-              <th scope="col" class="number">
-                Full
-              </th>
-              <th scope="col" class="number">
-                State
-              </th>
+      <ShortTable label="Subtasks">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              #
+            </th>
+            <th scope="col" class="number">
+              Host
+            </th>
+            <th scope="col" class="number">
+              Rows/s
+            </th>
+            <th scope="col" class="number">
+              Rows in
+            </th>
+            <th scope="col">Watermark</th>
+            <th scope="col" class="number">
+              Full
+            </th>
+            <th scope="col" class="number">
+              State
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {operator.subtasks.map((subtask) => (
+            <tr key={subtask.index}>
+              <td class="number">{subtask.index}</td>
+              <td class="number">{subtask.host}</td>
+              <td class="number">{rate(subtask.rows_in_per_second)}</td>
+              <td class="number">{count(subtask.rows_in)}</td>
+              <td>{markText(subtask.watermark)}</td>
+              <td class="number">{percent(subtask.backpressure)}</td>
+              <td class="number">{bytes(subtask.state_bytes)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {operator.subtasks.map((subtask) => (
-              <tr key={subtask.index}>
-                <td class="number">{subtask.index}</td>
-                <td class="number">{subtask.host}</td>
-                <td class="number">{rate(subtask.rows_in_per_second)}</td>
-                <td class="number">{count(subtask.rows_in)}</td>
-                <td>{markText(subtask.watermark)}</td>
-                <td class="number">{percent(subtask.backpressure)}</td>
-                <td class="number">{bytes(subtask.state_bytes)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </ShortTable>
     </section>
   );
 }
@@ -149,31 +148,29 @@ function Partitions({ status, id }: { status: PipelineStatus | null; id: string 
       <h3>
         Partitions of {source.table} <small>{source.connector}</small>
       </h3>
-      <div class="short-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                #
-              </th>
-              <th scope="col" class="number">
-                Rows
-              </th>
-              <th scope="col">Last row</th>
-              <th scope="col">Watermark</th>
-              <th scope="col" class="number">
-                Waiting
-              </th>
-              <th scope="col">State</th>
-            </tr>
-          </thead>
-          <tbody>
-            {source.partitions.map((partition) => (
-              <Partition key={partition.partition} partition={partition} status={status} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ShortTable label="Partitions">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              #
+            </th>
+            <th scope="col" class="number">
+              Rows
+            </th>
+            <th scope="col">Last row</th>
+            <th scope="col">Watermark</th>
+            <th scope="col" class="number">
+              Waiting
+            </th>
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {source.partitions.map((partition) => (
+            <Partition key={partition.partition} partition={partition} status={status} />
+          ))}
+        </tbody>
+      </ShortTable>
     </section>
   );
 }
