@@ -14,9 +14,10 @@ export function Tabs({
 }) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
-    const here = list.current?.querySelector<HTMLElement>('[aria-current]');
-    if (list.current !== null && here != null)
-      list.current.scrollLeft = here.offsetLeft - (list.current.clientWidth - here.offsetWidth) / 2;
+    const { current: element } = list;
+    const here = element?.querySelector<HTMLElement>('[aria-current]') ?? null;
+    if (element !== null && here !== null)
+      element.scrollLeft = here.offsetLeft - (element.clientWidth - here.offsetWidth) / 2;
   }, [current]);
   return (
     <nav class="tabs" aria-label={label} ref={list}>

@@ -11,7 +11,7 @@ import { type Pipeline, usePage } from './context.ts';
 export function Sql() {
   const { pipeline, id } = usePage();
   return (
-    <div class="sql">
+    <div class="sql-tab">
       <section class="panel" aria-label="Query">
         <div class="panel-head">
           <h2>Query</h2>

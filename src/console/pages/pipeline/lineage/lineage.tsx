@@ -55,7 +55,6 @@ export function LineageTab() {
         ) : (
           <Picture
             layout={layout}
-            river={river}
             selected={selected}
             onOpen={open}
             onTable={() => go({ as: 'table' })}

@@ -11,14 +11,13 @@ export type Scale = {
 const ROW = 46;
 const FIRST_ROW = 82;
 
-/** A line that meanders, so that a river is seen and not a ruler; the same column is always at the same height. */
-export const bend = (column: number): number =>
-  Math.sin(column * 0.52) * 13 + Math.sin(column * 0.19 + 1) * 9;
+/** A line that meanders, so that a river is seen and not a ruler; at one zoom a column is always at the same height. */
+const bend = (x: number): number => Math.sin(x * 0.012) * 13 + Math.sin(x * 0.0044 + 1) * 9;
 
 export const xOf = (column: number, { step }: Scale): number => round((column + 0.5) * step);
 
 export function yOf(column: number, row: number, scale: Scale): number {
-  if (row === 0) return round(scale.middle + bend(column));
+  if (row === 0) return round(scale.middle + bend((column + 0.5) * scale.step));
   return round(scale.middle + FIRST_ROW + (row - 1) * ROW);
 }
 
