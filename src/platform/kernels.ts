@@ -5,5 +5,7 @@ import jsonWriter from '../kernels/json-writer.wasm';
 import parquet from '../kernels/parquet.wasm';
 import { useKernels } from '../kernels/kernels.ts';
 
-export const installKernels = (): void =>
-  useKernels({ columns, json, 'json-writer': jsonWriter, parquet });
+/** One object, so that taking it into use again keeps the instances. */
+const MODULES = { columns, json, 'json-writer': jsonWriter, parquet };
+
+export const installKernels = (): void => useKernels(MODULES);
