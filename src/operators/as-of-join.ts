@@ -91,9 +91,9 @@ export class AsOfJoin implements Operator {
 
   /** Whether event time has passed a version that is later than `time`. */
   #isSuperseded(key: number, time: number): boolean {
-    const { rows, times } = this.#right;
+    const { rows } = this.#right;
     for (let at = rows.first(key); at >= 0; at = rows.next(at)) {
-      const other = times[at] as number;
+      const other = rows.timeOf(at);
       if (other > time && other < this.#watermark) return true;
     }
     return false;
@@ -148,12 +148,12 @@ export class AsOfJoin implements Operator {
   #versionFor(id: number): number {
     // A row whose key is NULL was marked when it came.
     if (this.#left.matchesOf(id) === 1) return -1;
-    const time = this.#left.times[id] as number;
+    const time = this.#left.timeOf(id);
     let found = -1;
     let last = -Infinity;
     const first = this.#right.rows.first(this.#left.rows.keyOf(id));
     for (let at = first; at >= 0; at = this.#right.rows.next(at)) {
-      const other = this.#right.times[at] as number;
+      const other = this.#right.timeOf(at);
       if (other > time || (this.#strict && other === time)) continue;
       // The newest comes first: it stands when times are equal.
       if (found >= 0 && (other < last || (other === last && !this.#right.isNewer(at, found))))
@@ -166,11 +166,11 @@ export class AsOfJoin implements Operator {
 
   /** Event time has passed right row `id`: earlier ones of its key will not be met any more. */
   #dropOlder(id: number): void {
-    const time = this.#right.times[id] as number;
+    const time = this.#right.timeOf(id);
     const older: number[] = [];
     const first = this.#right.rows.first(this.#right.rows.keyOf(id));
     for (let at = first; at >= 0; at = this.#right.rows.next(at)) {
-      const other = this.#right.times[at] as number;
+      const other = this.#right.timeOf(at);
       if (at === id || other > time) continue;
       if (other < time || this.#right.isNewer(id, at)) older.push(at);
     }
@@ -181,7 +181,7 @@ export class AsOfJoin implements Operator {
 
   #emit(lefts: Int32Array, rights: Int32Array, output: Output): void {
     const rows = lefts.length;
-    const times = Float64Array.from(lefts, (id) => this.#left.times[id] as number);
+    const times = Float64Array.from(lefts, (id) => this.#left.timeOf(id));
     output.emit({
       rows,
       columns: [...this.#left.gather(lefts), ...this.#right.gather(rights)],

@@ -20,7 +20,7 @@ import type { Schema } from '../batch/types.ts';
 import type { JoinSpec } from '../graph/graph.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { must } from '../base/assert.ts';
-import { RowLists } from '../state/row-lists.ts';
+import { RowLists, type RowTimes } from '../state/row-lists.ts';
 import { type KeyedBatch, JoinInputs } from './join-inputs.ts';
 import { JoinOutput } from './join-output.ts';
 import { JoinPairs } from './join-pairs.ts';
@@ -66,7 +66,6 @@ export class HashJoin implements Operator {
   /** One right row per key tells everything. */
   readonly #onePerKey: boolean;
   #watermark: Watermark = -Infinity;
-  #times = new Float64Array(0);
   /** Rows of the batch at hand that are kept once all have been looked at, and how many each has met. */
   #keepsLater = false;
   readonly #keptRows: number[] = [];
@@ -130,7 +129,7 @@ export class HashJoin implements Operator {
     const evaluated = own.inputs.evaluate(onTime, output);
     const { rows } = evaluated.batch;
     if (rows === 0) return;
-    const times = this.#timesOf(evaluated.batch);
+    const times = { words: evaluated.batch.eventTime?.words ?? null, all: this.#watermark };
     for (let from = 0; from < rows;) {
       const to = this.#collect(port, times, evaluated, from);
       this.#pairs.test(port, evaluated.batch, other.side, output);
@@ -143,16 +142,6 @@ export class HashJoin implements Operator {
     this.#lists.tidy();
   }
 
-  /** Event times as numbers, until the next batch; rows that have none count as of now. */
-  #timesOf(batch: RecordBatch): Float64Array {
-    if (this.#times.length < batch.rows) this.#times = new Float64Array(batch.rows);
-    const times = this.#times;
-    if (batch.eventTime === null) return times.fill(this.#watermark);
-    const { words } = batch.eventTime;
-    for (let row = 0; row < batch.rows; row++) times[row] = timeAt(words, row);
-    return times;
-  }
-
   /** Reports rows that come after what they could meet was dropped; the batch itself when there are none. */
   #withoutLate(own: Role, batch: RecordBatch, output: Output): RecordBatch {
     const grace = this.#deferred ? 0 : own.hold;
@@ -163,7 +152,7 @@ export class HashJoin implements Operator {
   /** Gathers the candidate pairs of rows from `from` on; the row after the last one it did. */
   #collect(
     port: number,
-    times: Float64Array,
+    times: RowTimes,
     { batch: { rows }, keys, nulls }: KeyedBatch,
     from: number,
   ): number {
@@ -175,8 +164,9 @@ export class HashJoin implements Operator {
     for (; row < rows && pairs.count < PAIRS_MAX; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
       const first = side.rows.first(keys[row] as number);
+      const time = timeOf(times, row);
       for (let id = first; id >= 0; id = side.rows.next(id)) {
-        const apart = (side.times[id] as number) - (times[row] as number);
+        const apart = side.timeOf(id) - time;
         const difference = port === 0 ? apart : -apart;
         if (difference < this.#low || difference > this.#high) continue;
         pairs.push(row, id);
@@ -189,7 +179,7 @@ export class HashJoin implements Operator {
   #meet(
     port: number,
     evaluated: KeyedBatch,
-    times: Float64Array,
+    times: RowTimes,
     from: number,
     to: number,
     output: Output,
@@ -217,13 +207,7 @@ export class HashJoin implements Operator {
   }
 
   /** Row by row, keeping count of who has met whom. */
-  #account(
-    port: number,
-    evaluated: KeyedBatch,
-    times: Float64Array,
-    from: number,
-    to: number,
-  ): void {
+  #account(port: number, evaluated: KeyedBatch, times: RowTimes, from: number, to: number): void {
     const { nulls } = evaluated;
     const { retract } = evaluated.batch;
     let pair = 0;
@@ -233,7 +217,7 @@ export class HashJoin implements Operator {
       const first = pair;
       while (pair < this.#pairs.count && this.#pairs.rows[pair] === row) pair++;
       const isNull = nulls !== null && nulls[row] === 1;
-      const time = times[row] as number;
+      const time = timeOf(times, row);
       if (retract !== null && retract[row] === 1)
         this.#takeBack(port, evaluated, row, time, isNull, first, pair);
       else this.#add(port, evaluated, row, time, isNull, first, pair);
@@ -263,7 +247,7 @@ export class HashJoin implements Operator {
       const id = this.#pairs.ids[at] as number;
       if (!other.side.isAlive(id)) continue;
       met++;
-      const later = Math.max(time, other.side.times[id] as number);
+      const later = Math.max(time, other.side.timeOf(id));
       if (other.counts && other.side.addMatch(id, 1) === 1) this.#metFirst(other, id, later);
       if (this.#emitsPairs) this.#out.push(row, id, 0, later);
       // Its values stay readable until its place is given away, which no row of this side does.
@@ -284,7 +268,7 @@ export class HashJoin implements Operator {
 
   /** A row of the other side has its first match. */
   #metFirst(other: Role, id: number, later: number): void {
-    const time = other.side.times[id] as number;
+    const time = other.side.timeOf(id);
     if (other.emitsUnmatched && !this.#deferred) this.#out.push(-1, id, 1, time);
     if (other.emitsMatched)
       this.#out.push(-1, id, 0, this.#deferred ? time + (other.hold ?? 0) : later);
@@ -311,7 +295,7 @@ export class HashJoin implements Operator {
     if (gone < 0) return;
     for (let at = first; at < end; at++) {
       const id = this.#pairs.ids[at] as number;
-      const otherTime = other.side.times[id] as number;
+      const otherTime = other.side.timeOf(id);
       if (this.#emitsPairs) this.#out.push(row, id, 1, Math.max(time, otherTime));
       if (!other.counts || other.side.matchesOf(id) === 0) continue;
       if (other.side.addMatch(id, -1) > 0) continue;
@@ -339,8 +323,7 @@ export class HashJoin implements Operator {
       const bound = this.#watermark - hold;
       const emits = this.#deferred && emitsUnmatched;
       side.expire(bound, (id) => {
-        if (emits && side.matchesOf(id) === 0)
-          this.#out.push(-1, id, 0, (side.times[id] as number) + hold);
+        if (emits && side.matchesOf(id) === 0) this.#out.push(-1, id, 0, side.timeOf(id) + hold);
       });
       this.#out.flush(1 - at, null, side, output);
     });
@@ -377,6 +360,10 @@ export class HashJoin implements Operator {
     return this.#roles.reduce((sum, { side }) => sum + side.count, 0);
   }
 }
+
+/** The event time of a row of the batch; rows that have none count as of now. */
+const timeOf = ({ words, all }: RowTimes, row: number): number =>
+  words === null ? all : timeAt(words, row);
 
 /** The first row that a side keeps with the key of a row of its own. */
 const firstOf = (own: Role, { keys }: KeyedBatch, row: number): number =>

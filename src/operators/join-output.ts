@@ -9,6 +9,7 @@ import { sliceColumn, takeColumn } from '../batch/take.ts';
 import { type Schema, TIMESTAMP } from '../batch/types.ts';
 import { LIMITS } from '../base/limits.ts';
 import { grown, wider } from '../state/growth.ts';
+import type { RowTimes } from '../state/row-lists.ts';
 import type { JoinSide } from './join-side.ts';
 import type { Output } from './operator.ts';
 
@@ -56,7 +57,7 @@ export class JoinOutput {
     other: JoinSide,
     rows: Int32Array,
     ids: Int32Array,
-    times: Float64Array,
+    times: RowTimes,
     output: Output,
   ): void {
     for (let from = 0; from < rows.length; from += LIMITS.batchRowsMax) {
@@ -68,25 +69,10 @@ export class JoinOutput {
       output.emit({
         rows: count,
         columns: port === 0 ? [...own, ...others] : [...others, ...own],
-        eventTime: this.#timed ? this.#laterTimes(picked, times, met, other.times) : null,
+        eventTime: this.#timed ? timesFrom(other.rows.laterTimes(times, picked, met)) : null,
         retract: null,
       });
     }
-  }
-
-  #laterTimes(
-    rows: Int32Array,
-    times: Float64Array,
-    ids: Int32Array,
-    others: Float64Array,
-  ): Int64Column {
-    const later = this.#times.length >= rows.length ? this.#times : new Float64Array(rows.length);
-    for (let at = 0; at < rows.length; at++) {
-      const one = times[rows[at] as number] as number;
-      const other = others[ids[at] as number] as number;
-      later[at] = one > other ? one : other;
-    }
-    return timeColumn(later, 0, rows.length);
   }
 
   /**
@@ -151,5 +137,13 @@ export function timeColumn(times: Float64Array, from: number, to: number): Int64
     words[at * 2] = time | 0;
     words[at * 2 + 1] = Math.floor(time / 4294967296);
   }
-  return { tag: 'timestamp', type: TIMESTAMP, length, validity: null, words };
+  return timesFrom(words);
 }
+
+const timesFrom = (words: Int32Array): Int64Column => ({
+  tag: 'timestamp',
+  type: TIMESTAMP,
+  length: words.length >> 1,
+  validity: null,
+  words,
+});

@@ -19,7 +19,7 @@ import { RowErrors } from '../expr/row-errors.ts';
 import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
-import type { RowList, RowLists } from '../state/row-lists.ts';
+import type { RowList, RowLists, RowTimes } from '../state/row-lists.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { ChangeLog, KEY_COLUMNS, NO_TIME, keyColumnsOf } from './change-log.ts';
 import { ExpiryQueue } from './expiry-queue.ts';
@@ -32,10 +32,10 @@ export class JoinSide {
   /** One store per column of the row. */
   readonly #columns: readonly ColumnStore[];
   readonly #lists: RowLists;
-  /** Its rows by key, and which places hold one. */
+  /** Its rows by key with their event times, and which places hold one. */
   readonly rows: RowList;
-  /** Event time of each row. */
-  times = new Float64Array(0);
+  /** Places there is room for in `#matches` and `#serials`. */
+  #room = 0;
   /** How many rows of the other side it has met; null while none has met any. */
   #matches: Int32Array | null = null;
   /** Null while rows have but been added, which have the serials 1, 2, 3 … in the order of their places. */
@@ -86,8 +86,8 @@ export class JoinSide {
   ): number {
     const id = this.#place(columns, row);
     this.#number(id, this.#nextSerial++);
+    this.rows.add(id, key, time);
     this.#note(id, time, matches);
-    this.rows.add(id, key);
     return id;
   }
 
@@ -96,14 +96,14 @@ export class JoinSide {
    *
    * @param keys     the number of the key of each row of the batch
    * @param rows     which are added, in ascending order
-   * @param times    of each row of the batch
+   * @param times    of the rows of the batch
    * @param matches  of each row that is added; null: none has any
    */
   insertAll(
     columns: readonly Column[],
     keys: Int32Array,
     rows: Int32Array,
-    times: Float64Array,
+    times: RowTimes,
     matches: Int32Array | null,
   ): void {
     const count = rows.length;
@@ -118,11 +118,12 @@ export class JoinSide {
       (this.#columns[at] as ColumnStore).put(ids, columns[at] as Column, rows, count);
     for (let at = 0; at < count; at++) {
       const id = ids[at] as number;
+      const row = rows[at] as number;
+      const time = times.words === null ? times.all : timeAt(times.words, row);
       this.#number(id, this.#nextSerial++);
-      const time = times[rows[at] as number] as number;
+      this.rows.add(id, keys[row] as number, time);
       this.#note(id, time, matches === null ? 0 : (matches[at] as number));
     }
-    this.rows.addAll(ids, keys, rows, this.#size);
   }
 
   /** As `insertAll`, of all rows in `[from, to)`, of which none has matches. */
@@ -131,7 +132,7 @@ export class JoinSide {
     keys: Int32Array,
     from: number,
     to: number,
-    times: Float64Array,
+    times: RowTimes,
   ): void {
     if (this.#freeCount === 0) this.#insertRun(columns, keys, from, to - from, times, null);
     else {
@@ -146,22 +147,20 @@ export class JoinSide {
     keys: Int32Array,
     from: number,
     count: number,
-    times: Float64Array,
+    times: RowTimes,
     matches: Int32Array | null,
   ): void {
     const first = this.#size;
     this.#size += count;
-    if (this.#size > this.times.length) this.#makeRoom(this.#size);
     for (let at = 0; at < columns.length; at++)
       (this.#columns[at] as ColumnStore).appendRows(columns[at] as Column, from, count);
-    this.times.set(times.subarray(from, from + count), first);
+    this.rows.addRun(first, keys, times, from, count);
     if (this.#serials === null && this.#nextSerial === first + 1) this.#nextSerial += count;
     else for (let at = 0; at < count; at++) this.#number(first + at, this.#nextSerial++);
     if (matches !== null)
       for (let at = 0; at < count; at++) this.#setMatches(first + at, matches[at] as number);
     if (this.#queue !== null)
-      for (let at = 0; at < count; at++) this.#await(first + at, times[from + at] as number);
-    this.rows.addRun(first, keys, from, count);
+      for (let at = 0; at < count; at++) this.#await(first + at, this.timeOf(first + at));
   }
 
   /** Free places: given back ones first, then new ones. */
@@ -170,7 +169,6 @@ export class JoinSide {
     const reused = Math.min(count, this.#freeCount);
     for (let at = 0; at < reused; at++) ids[at] = this.#free[--this.#freeCount] as number;
     for (let at = reused; at < count; at++) ids[at] = this.#size++;
-    if (this.#size > this.times.length) this.#makeRoom(this.#size);
     return ids;
   }
 
@@ -178,9 +176,10 @@ export class JoinSide {
   #number(id: number, serial: number): void {
     if (this.#serials === null) {
       if (serial === id + 1) return;
-      this.#serials = new Float64Array(this.times.length);
+      this.#serials = new Float64Array(this.#makeRoom());
       for (let at = 0; at < this.#size; at++) this.#serials[at] = at + 1;
     }
+    if (id >= this.#serials.length) this.#makeRoom();
     this.#serials[id] = serial;
   }
 
@@ -190,19 +189,19 @@ export class JoinSide {
 
   /** How many rows of the other side it has met. */
   matchesOf(id: number): number {
-    return this.#matches === null ? 0 : (this.#matches[id] as number);
+    return this.#matches?.[id] ?? 0;
   }
 
   #setMatches(id: number, matches: number): void {
     if (this.#matches === null) {
       if (matches === 0) return;
-      this.#matches = new Int32Array(this.times.length);
+      this.#matches = new Int32Array(this.#makeRoom());
     }
+    if (id >= this.#matches.length) this.#makeRoom();
     this.#matches[id] = matches;
   }
 
   #note(id: number, time: number, matches: number): void {
-    this.times[id] = time;
     this.#setMatches(id, matches);
     if (this.#queue !== null) this.#await(id, time);
   }
@@ -222,17 +221,22 @@ export class JoinSide {
       return id;
     }
     const id = this.#size++;
-    if (id >= this.times.length) this.#makeRoom(id + 1);
     for (let at = 0; at < columns.length; at++)
       (this.#columns[at] as ColumnStore).append(columns[at] as Column, row);
     return id;
   }
 
-  #makeRoom(need: number): void {
-    const room = grown(this.times.length, need);
-    this.times = wider(Float64Array, this.times, room);
-    if (this.#serials !== null) this.#serials = wider(Float64Array, this.#serials, room);
-    if (this.#matches !== null) this.#matches = wider(Int32Array, this.#matches, room);
+  /** Room in `#matches` and `#serials` for all places; how many that are. */
+  #makeRoom(): number {
+    if (this.#room < this.#size) this.#room = grown(this.#room, this.#size);
+    if (this.#serials !== null) this.#serials = wider(Float64Array, this.#serials, this.#room);
+    if (this.#matches !== null) this.#matches = wider(Int32Array, this.#matches, this.#room);
+    return this.#room;
+  }
+
+  /** The event time of a row. */
+  timeOf(id: number): number {
+    return this.rows.timeOf(id);
   }
 
   /** Changes how many rows a row has met; the new number. */
@@ -248,7 +252,7 @@ export class JoinSide {
     let found = -1;
     for (let id = first; id >= 0; id = this.rows.next(id)) {
       if (!this.#equals(id, columns, row)) continue;
-      if (this.times[id] === time) return id;
+      if (this.timeOf(id) === time) return id;
       if (found < 0) found = id;
     }
     return found;
@@ -264,7 +268,7 @@ export class JoinSide {
   remove(id: number): void {
     const serial = this.#serialOf(id);
     if (this.#log.wasTold(serial))
-      this.#log.removedRow(this.times[id] as number, this.rows.hashOf(id), serial);
+      this.#log.removedRow(this.timeOf(id), this.rows.hashOf(id), serial);
     this.#vacate(id);
   }
 
@@ -309,10 +313,10 @@ export class JoinSide {
   stamp(time: number): void {
     if (this.#unstamped.length === 0) return;
     for (const id of this.#unstamped) {
-      if (!this.rows.has(id) || this.times[id] !== -Infinity) continue;
+      if (!this.rows.has(id) || this.timeOf(id) !== -Infinity) continue;
       const serial = this.#serialOf(id);
       if (this.#log.wasTold(serial)) this.#log.removedRow(-Infinity, this.rows.hashOf(id), serial);
-      this.times[id] = time;
+      this.rows.setTime(id, time);
       this.#log.changed(id);
       this.#queue?.push(time, id, serial);
     }
@@ -375,7 +379,7 @@ export class JoinSide {
     const matches = new Int32Array(ids.length);
     for (let at = 0; at < ids.length; at++) {
       const id = ids[at] as number;
-      times[at] = this.times[id] as number;
+      times[at] = this.timeOf(id);
       serials[at] = this.#serialOf(id);
       ofKeys[at] = this.rows.hashOf(id);
       matches[at] = this.matchesOf(id);
@@ -420,20 +424,18 @@ export class JoinSide {
       const serial = timeAt(serials.words, row);
       this.#number(id, serial);
       if (serial >= this.#nextSerial) this.#nextSerial = serial + 1;
-      const time = timeAt(times.words, row);
-      this.#note(id, time <= NO_TIME ? -Infinity : time, matches.values[row] as number);
+      const saved = timeAt(times.words, row);
+      const time = saved <= NO_TIME ? -Infinity : saved;
+      this.rows.add(id, numbers[row] as number, time);
+      this.#note(id, time, matches.values[row] as number);
     }
-    this.rows.addAll(ids, numbers, rows, this.#size);
     this.#log.reset(this.#nextSerial);
   }
 
   /** Bytes allocated, those of the lists aside. */
   bytes(): number {
     const flat =
-      this.times.byteLength +
-      (this.#serials?.byteLength ?? 0) +
-      (this.#matches?.byteLength ?? 0) +
-      this.#free.byteLength;
+      (this.#serials?.byteLength ?? 0) + (this.#matches?.byteLength ?? 0) + this.#free.byteLength;
     return this.#columns.reduce(
       (sum, store) => sum + store.bytes(),
       flat + (this.#queue?.bytes() ?? 0),

@@ -121,7 +121,7 @@ export class LookupJoin implements Operator {
   #release(ids: Int32Array, takenBack: boolean, output: Output): void {
     for (let from = 0; from < ids.length; from += LIMITS.batchRowsDefault) {
       const some = ids.subarray(from, from + LIMITS.batchRowsDefault);
-      const times = Float64Array.from(some, (id) => this.#waiting.times[id] as number);
+      const times = Float64Array.from(some, (id) => this.#waiting.timeOf(id));
       const batch: RecordBatch = {
         rows: some.length,
         columns: this.#waiting.gather(some),

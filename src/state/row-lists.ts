@@ -12,6 +12,7 @@ import type { Column } from '../batch/column.ts';
 import type { SqlType } from '../batch/types.ts';
 import { GroupIndex } from './group-index.ts';
 import { grown, wider } from './growth.ts';
+import { BLOCK_MASK, BLOCK_SHIFT, WordBlocks } from './word-blocks.ts';
 
 /** So many keys are never worth a new index. */
 const KEYS_MIN = 1024;
@@ -100,16 +101,31 @@ export type RowPairs = {
   grow(): void;
 };
 
+/** Event times of the rows of a batch: two words for each, low one first, or one time for all. */
+export type RowTimes = { words: Int32Array | null; all: number };
+
+const HIGH = 2 ** 32;
+/** The high words of -Infinity and Infinity, which no time of an event has. */
+const BEFORE_ALL = -(2 ** 31);
+const BEHIND_ALL = 2 ** 31 - 1;
+
+// Words of a row, side by side so that who meets it touches one cache line: the next row of the same key (-1: none), its
+// key + 1 (0: there is no such row), the low and the high word of its time.
+const NEXT = 0;
+const KEY = 1;
+const LOW_WORD = 2;
+const HIGH_WORD = 3;
+const WIDTH = 4;
+
 /** The rows of one side. */
 export class RowList {
   readonly #lists: RowLists;
   readonly #side: 0 | 1;
-  /** The next row of the same key; -1: none. */
-  #next: Int32Array = new Int32Array(0);
+  readonly #rows = new WordBlocks(WIDTH);
+  /** Rows up to this one have been added. */
+  #end = 0;
   /** The row of the same key before each (-1: none); null until a row other than the first of its key is taken out. */
   #previous: Int32Array | null = null;
-  /** The key of each row; -1: there is no such row. */
-  #keys: Int32Array = new Int32Array(0);
   count = 0;
 
   constructor(lists: RowLists, side: 0 | 1) {
@@ -117,12 +133,22 @@ export class RowList {
     this.#side = side;
   }
 
+  #word(id: number, word: number): number {
+    const block = this.#rows.blocks[id >> BLOCK_SHIFT] as Int32Array;
+    return block[(id & BLOCK_MASK) * WIDTH + word] as number;
+  }
+
+  #setWord(id: number, word: number, value: number): void {
+    const block = this.#rows.blocks[id >> BLOCK_SHIFT] as Int32Array;
+    block[(id & BLOCK_MASK) * WIDTH + word] = value;
+  }
+
   has(id: number): boolean {
-    return (this.#keys[id] as number) >= 0;
+    return this.#word(id, KEY) !== 0;
   }
 
   keyOf(id: number): number {
-    return this.#keys[id] as number;
+    return this.#word(id, KEY) - 1;
   }
 
   /** The first row of a key; -1: none. */
@@ -132,7 +158,18 @@ export class RowList {
 
   /** The row of the same key after `id`, -1 at the end. */
   next(id: number): number {
-    return this.#next[id] as number;
+    return this.#word(id, NEXT);
+  }
+
+  timeOf(id: number): number {
+    const high = this.#word(id, HIGH_WORD);
+    if (high === BEFORE_ALL || high === BEHIND_ALL) return high * Infinity;
+    return high * HIGH + (this.#word(id, LOW_WORD) >>> 0);
+  }
+
+  setTime(id: number, time: number): void {
+    this.#setWord(id, LOW_WORD, time | 0);
+    this.#setWord(id, HIGH_WORD, highWordOf(time));
   }
 
   /**
@@ -151,109 +188,126 @@ export class RowList {
     pairs: RowPairs,
   ): number {
     const { heads } = this.#lists;
-    const next = this.#next;
+    const { blocks } = this.#rows;
     let { rows, ids, count } = pairs;
     let row = from;
     for (; row < to && count < most; row++) {
       if (nulls !== null && nulls[row] === 1) continue;
       let id = (heads[2 * (keys[row] as number) + this.#side] as number) - 1;
-      for (; id >= 0; id = next[id] as number) {
+      while (id >= 0) {
         if (count === rows.length) {
           pairs.grow();
           ({ rows, ids } = pairs);
         }
         rows[count] = row;
         ids[count++] = id;
+        const block = blocks[id >> BLOCK_SHIFT] as Int32Array;
+        id = block[(id & BLOCK_MASK) * WIDTH + NEXT] as number;
       }
     }
     pairs.count = count;
     return row;
   }
 
+  /** Words of the later time of each pair: row `rows[i]` of a batch and row `ids[i]` kept here. */
+  laterTimes(times: RowTimes, rows: Int32Array, ids: Int32Array): Int32Array {
+    const { blocks } = this.#rows;
+    const count = rows.length;
+    const own = times.words ?? wordsOf(times.all);
+    const step = times.words === null ? 0 : 2;
+    const later = new Int32Array(count * 2);
+    for (let at = 0; at < count; at++) {
+      const id = ids[at] as number;
+      const block = blocks[id >> BLOCK_SHIFT] as Int32Array;
+      const place = (id & BLOCK_MASK) * WIDTH;
+      const one = (rows[at] as number) * step;
+      const [low, high] = [own[one] as number, own[one + 1] as number];
+      const other = block[place + LOW_WORD] as number;
+      const otherHigh = block[place + HIGH_WORD] as number;
+      const isOwn = high === otherHigh ? low >>> 0 >= other >>> 0 : high > otherHigh;
+      later[at * 2] = isOwn ? low : other;
+      later[at * 2 + 1] = isOwn ? high : otherHigh;
+    }
+    return later;
+  }
+
   /** The routing hash of a row's key. */
   hashOf(id: number): number {
-    return this.#lists.hashOf(this.#keys[id] as number);
+    return this.#lists.hashOf(this.keyOf(id));
   }
 
   /** Adds row `id`. */
-  add(id: number, key: number): void {
+  add(id: number, key: number, time: number): void {
     this.#makeRoom(id + 1);
     this.#link(id, key);
+    this.setTime(id, time);
   }
 
-  /** Adds rows `ids[i]`, whose keys are `keys[rows[i]]`; `end` is above every id. */
-  addAll(ids: Int32Array, keys: Int32Array, rows: Int32Array, end: number): void {
-    this.#makeRoom(end);
-    if (this.#previous !== null) {
-      for (let at = 0; at < ids.length; at++)
-        this.#link(ids[at] as number, keys[rows[at] as number] as number);
-      return;
-    }
-    const { heads } = this.#lists;
-    const side = this.#side;
-    const next = this.#next;
-    const own = this.#keys;
-    for (let at = 0; at < ids.length; at++) {
-      const id = ids[at] as number;
-      const key = keys[rows[at] as number] as number;
-      const place = 2 * key + side;
-      own[id] = key;
-      next[id] = (heads[place] as number) - 1;
-      heads[place] = id + 1;
-    }
-    this.count += ids.length;
-  }
-
-  /** Adds rows `first`, `first + 1` …, whose keys are `keys[from]`, `keys[from + 1]` …. */
-  addRun(first: number, keys: Int32Array, from: number, count: number): void {
+  /** Adds rows `first`, `first + 1` …, whose keys and times are those of rows `from`, `from + 1` … of a batch. */
+  addRun(first: number, keys: Int32Array, times: RowTimes, from: number, count: number): void {
     const end = first + count;
     this.#makeRoom(end);
-    if (this.#previous !== null) {
-      for (let at = 0; at < count; at++) this.#link(first + at, keys[from + at] as number);
-      return;
-    }
-    const { heads } = this.#lists;
-    const next = this.#next;
-    const own = this.#keys;
-    const side = this.#side;
-    for (let id = first, row = from; id < end; id++, row++) {
-      const key = keys[row] as number;
-      const place = 2 * key + side;
-      own[id] = key;
-      next[id] = (heads[place] as number) - 1;
-      heads[place] = id + 1;
+    for (let id = first; id < end;) {
+      const to = Math.min(end, (id | BLOCK_MASK) + 1);
+      this.#addToBlock(id, to, keys, times, from + id - first);
+      id = to;
     }
     this.count += count;
+    const previous = this.#previous;
+    if (previous === null) return;
+    for (let id = first; id < end; id++) this.#linkBack(previous, id);
+  }
+
+  /** Adds rows `[id, end)` of one block. */
+  #addToBlock(id: number, end: number, keys: Int32Array, times: RowTimes, from: number): void {
+    const { heads } = this.#lists;
+    const block = this.#rows.blocks[id >> BLOCK_SHIFT] as Int32Array;
+    const side = this.#side;
+    const words = times.words ?? wordsOf(times.all);
+    const step = times.words === null ? 0 : 2;
+    let place = (id & BLOCK_MASK) * WIDTH;
+    for (let each = id, row = from; each < end; each++, row++, place += WIDTH) {
+      const key = keys[row] as number;
+      const head = 2 * key + side;
+      block[place + NEXT] = (heads[head] as number) - 1;
+      block[place + KEY] = key + 1;
+      block[place + LOW_WORD] = words[row * step] as number;
+      block[place + HIGH_WORD] = words[row * step + 1] as number;
+      heads[head] = each + 1;
+    }
   }
 
   #link(id: number, key: number): void {
     const { heads } = this.#lists;
     const place = 2 * key + this.#side;
-    const first = (heads[place] as number) - 1;
-    this.#keys[id] = key;
-    this.#next[id] = first;
+    this.#setWord(id, NEXT, (heads[place] as number) - 1);
+    this.#setWord(id, KEY, key + 1);
     heads[place] = id + 1;
     this.count++;
-    if (this.#previous === null) return;
-    this.#previous[id] = -1;
-    if (first >= 0) this.#previous[first] = id;
+    if (this.#previous !== null) this.#linkBack(this.#previous, id);
   }
 
-  #makeRoom(need: number): void {
-    if (need <= this.#keys.length) return;
-    const before = this.#keys.length;
-    const room = grown(before, need);
-    this.#keys = wider(Int32Array, this.#keys, room).fill(-1, before);
-    this.#next = wider(Int32Array, this.#next, room);
-    if (this.#previous !== null) this.#previous = wider(Int32Array, this.#previous, room);
+  /** Row `id` has become the first of its key. */
+  #linkBack(previous: Int32Array, id: number): void {
+    const next = this.next(id);
+    previous[id] = -1;
+    if (next >= 0) previous[next] = id;
   }
 
-  /** Takes row `id` out. */
+  #makeRoom(end: number): void {
+    if (end <= this.#end) return;
+    this.#end = end;
+    this.#rows.reach(end);
+    if (this.#previous !== null && end > this.#previous.length)
+      this.#previous = wider(Int32Array, this.#previous, grown(this.#previous.length, end));
+  }
+
+  /** Takes row `id` out; its time stays readable. */
   remove(id: number): void {
     const { heads } = this.#lists;
-    const place = 2 * (this.#keys[id] as number) + this.#side;
-    const next = this.#next[id] as number;
-    this.#keys[id] = -1;
+    const place = 2 * this.keyOf(id) + this.#side;
+    const next = this.next(id);
+    this.#setWord(id, KEY, 0);
     this.count--;
     if (heads[place] === id + 1) {
       heads[place] = next + 1;
@@ -262,16 +316,16 @@ export class RowList {
     }
     this.#previous ??= this.#findPrevious();
     const previous = this.#previous[id] as number;
-    this.#next[previous] = next;
+    this.#setWord(previous, NEXT, next);
     if (next >= 0) this.#previous[next] = previous;
   }
 
   #findPrevious(): Int32Array {
-    const previous = new Int32Array(this.#next.length);
+    const previous = new Int32Array(this.#end);
     const { heads } = this.#lists;
     for (let place = this.#side; place < heads.length; place += 2) {
       let before = -1;
-      for (let id = (heads[place] as number) - 1; id >= 0; id = this.#next[id] as number) {
+      for (let id = (heads[place] as number) - 1; id >= 0; id = this.next(id)) {
         previous[id] = before;
         before = id;
       }
@@ -281,14 +335,19 @@ export class RowList {
 
   /** Keys have other numbers: key `k` is `numbers[k]` now. */
   renumber(numbers: Int32Array): void {
-    const keys = this.#keys;
-    for (let id = 0; id < keys.length; id++) {
-      const key = keys[id] as number;
-      if (key >= 0) keys[id] = numbers[key] as number;
-    }
+    for (const block of this.#rows.blocks)
+      for (let place = KEY; place < block.length; place += WIDTH) {
+        const key = (block[place] as number) - 1;
+        if (key >= 0) block[place] = (numbers[key] as number) + 1;
+      }
   }
 
   bytes(): number {
-    return this.#next.byteLength + this.#keys.byteLength + (this.#previous?.byteLength ?? 0);
+    return this.#rows.bytes() + (this.#previous?.byteLength ?? 0);
   }
 }
+
+const highWordOf = (time: number): number =>
+  Math.max(BEFORE_ALL, Math.min(BEHIND_ALL, Math.floor(time / HIGH)));
+
+const wordsOf = (time: number): Int32Array => Int32Array.of(time | 0, highWordOf(time));

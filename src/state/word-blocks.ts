@@ -9,14 +9,15 @@
 import { runStart } from '../batch/index-run.ts';
 import { grown, wider } from './growth.ts';
 
-/** Values of a block, as a power of two. */
-const SHIFT = 13;
-const SIZE = 1 << SHIFT;
-const MASK = SIZE - 1;
+/** Values of a block, as a power of two: value `i` is in block `i >> BLOCK_SHIFT`, there at `(i & BLOCK_MASK) * width`. */
+export const BLOCK_SHIFT = 13;
+const SIZE = 1 << BLOCK_SHIFT;
+export const BLOCK_MASK = SIZE - 1;
 
 export class WordBlocks {
   readonly #width: number;
-  readonly #blocks: Int32Array[] = [new Int32Array(0)];
+  /** For loops over many values; none of them is for keeping, since the first one is replaced as it grows. */
+  readonly blocks: Int32Array[] = [new Int32Array(0)];
   /** Values there is room for. */
   #room = 0;
 
@@ -33,26 +34,26 @@ export class WordBlocks {
     const width = this.#width;
     if (this.#room < SIZE) {
       const room = Math.min(SIZE, grown(this.#room, count));
-      this.#blocks[0] = wider(Int32Array, this.#blocks[0] as Int32Array, room * width);
+      this.blocks[0] = wider(Int32Array, this.blocks[0] as Int32Array, room * width);
       this.#room = room;
     }
-    for (; this.#room < count; this.#room += SIZE) this.#blocks.push(new Int32Array(SIZE * width));
+    for (; this.#room < count; this.#room += SIZE) this.blocks.push(new Int32Array(SIZE * width));
   }
 
   /** The block that holds a value, at `placeOf`. */
   blockOf(index: number): Int32Array {
-    return this.#blocks[index >> SHIFT] as Int32Array;
+    return this.blocks[index >> BLOCK_SHIFT] as Int32Array;
   }
 
   placeOf(index: number): number {
-    return (index & MASK) * this.#width;
+    return (index & BLOCK_MASK) * this.#width;
   }
 
   /** Value `index` becomes value `row` of the source. */
   set(index: number, source: Int32Array, row: number): void {
     const width = this.#width;
     const block = this.blockOf(index);
-    const place = (index & MASK) * width;
+    const place = (index & BLOCK_MASK) * width;
     for (let word = 0; word < width; word++)
       block[place + word] = source[row * width + word] as number;
   }
@@ -65,7 +66,7 @@ export class WordBlocks {
   equals(index: number, other: Int32Array, row: number): boolean {
     const width = this.#width;
     const block = this.blockOf(index);
-    const place = (index & MASK) * width;
+    const place = (index & BLOCK_MASK) * width;
     for (let word = 0; word < width; word++)
       if (block[place + word] !== other[row * width + word]) return false;
     return true;
@@ -89,7 +90,7 @@ export class WordBlocks {
   setRun(first: number, source: Int32Array, from: number, count: number): void {
     const width = this.#width;
     for (let done = 0; done < count;) {
-      const place = (first + done) & MASK;
+      const place = (first + done) & BLOCK_MASK;
       const some = Math.min(count - done, SIZE - place);
       const start = (from + done) * width;
       this.blockOf(first + done).set(source.subarray(start, start + some * width), place * width);
@@ -104,11 +105,11 @@ export class WordBlocks {
         this.set(indices[at] as number, source, rows[at] as number);
       return;
     }
-    const blocks = this.#blocks;
+    const blocks = this.blocks;
     for (let at = 0; at < count; at++) {
       const index = indices[at] as number;
-      const block = blocks[index >> SHIFT] as Int32Array;
-      const here = (index & MASK) * 2;
+      const block = blocks[index >> BLOCK_SHIFT] as Int32Array;
+      const here = (index & BLOCK_MASK) * 2;
       const there = (rows[at] as number) * 2;
       block[here] = source[there] as number;
       block[here + 1] = source[there + 1] as number;
@@ -131,7 +132,7 @@ export class WordBlocks {
     const width = this.#width;
     const count = Math.min(target.length / width, this.#room - first);
     for (let done = 0; done < count;) {
-      const place = (first + done) & MASK;
+      const place = (first + done) & BLOCK_MASK;
       const some = Math.min(count - done, SIZE - place);
       const block = this.blockOf(first + done);
       target.set(block.subarray(place * width, (place + some) * width), done * width);
@@ -140,21 +141,21 @@ export class WordBlocks {
   }
 
   #gatherSingles(indices: Int32Array, target: Int32Array): void {
-    const blocks = this.#blocks;
+    const blocks = this.blocks;
     for (let at = 0; at < indices.length; at++) {
       const index = indices[at] as number;
-      const block = blocks[index >> SHIFT];
-      if (block !== undefined) target[at] = block[index & MASK] as number;
+      const block = blocks[index >> BLOCK_SHIFT];
+      if (block !== undefined) target[at] = block[index & BLOCK_MASK] as number;
     }
   }
 
   #gatherPairs(indices: Int32Array, target: Int32Array): void {
-    const blocks = this.#blocks;
+    const blocks = this.blocks;
     for (let at = 0; at < indices.length; at++) {
       const index = indices[at] as number;
-      const block = blocks[index >> SHIFT];
+      const block = blocks[index >> BLOCK_SHIFT];
       if (block === undefined) continue;
-      const place = (index & MASK) * 2;
+      const place = (index & BLOCK_MASK) * 2;
       target[at * 2] = block[place] as number;
       target[at * 2 + 1] = block[place + 1] as number;
     }
@@ -164,9 +165,9 @@ export class WordBlocks {
     const width = this.#width;
     for (let at = 0; at < indices.length; at++) {
       const index = indices[at] as number;
-      const block = this.#blocks[index >> SHIFT];
+      const block = this.blocks[index >> BLOCK_SHIFT];
       if (block === undefined) continue;
-      const place = (index & MASK) * width;
+      const place = (index & BLOCK_MASK) * width;
       for (let word = 0; word < width; word++)
         target[at * width + word] = block[place + word] as number;
     }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Column } from '../../src/batch/column.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
 import { INT32, INT64, TEXT, type SqlType } from '../../src/batch/types.ts';
-import { RowLists, type RowList, type RowPairs } from '../../src/state/row-lists.ts';
+import { RowLists, type RowList, type RowPairs, type RowTimes } from '../../src/state/row-lists.ts';
 
 const KEYS = 12;
 const SEED = 20_261_130;
@@ -45,6 +45,19 @@ function columnOf(type: SqlType, first: number, length: number): Column {
   return { tag: 'int64', ...common, words };
 }
 
+/** Any time, before 1970 too; some rows have none. */
+const timeOfRow = (id: number, k: number): number =>
+  id % 7 === 6 ? -Infinity : (id * 7_919 - k * 104_729) * 1_000_003;
+
+const timesOf = (times: readonly number[]): RowTimes => {
+  const words = new Int32Array(times.length * 2);
+  times.forEach((time, at) => {
+    words[at * 2] = time | 0;
+    words[at * 2 + 1] = Math.max(-(2 ** 31), Math.floor(time / 2 ** 32));
+  });
+  return { words, all: 0 };
+};
+
 /** Rows are numbered as a caller does: places that were given back come first. */
 class Model {
   readonly lists: number[][] = Array.from({ length: KEYS }, () => []);
@@ -59,6 +72,11 @@ class Model {
     const id = this.#free.pop() ?? this.#size++;
     this.lists[k]?.unshift(id);
     return id;
+  }
+
+  add(list: RowList, k: number, numbers: Int32Array): void {
+    const id = this.place(k);
+    list.add(id, numbers[k] as number, timeOfRow(id, k));
   }
 
   /** A place behind all others. */
@@ -123,6 +141,7 @@ function expectLists(lists: RowLists, models: Record<Side, Model>, column: Colum
     for (let id = 0; id < model.size; id++) expect(rows.has(id)).toBe(held.has(id));
     model.lists.forEach((list, k) => {
       for (const id of list) {
+        expect(rows.timeOf(id)).toBe(timeOfRow(id, k));
         expect(rows.keyOf(id)).toBe(numbers[k]);
         expect(rows.hashOf(id)).toBe(hashes[k]);
       }
@@ -145,16 +164,13 @@ function live(type: SqlType, steps: readonly Step[]): void {
     } else {
       const model = models[doing.side];
       const numbers = lists.number([column], KEYS);
-      if (doing.tag === 'one')
-        lists[doing.side].add(model.place(doing.key), numbers[doing.key] as number);
+      if (doing.tag === 'one') model.add(lists[doing.side], doing.key, numbers);
       else if (doing.tag === 'run') {
         const keys = Int32Array.from([0, ...doing.keys], (k) => numbers[k] as number);
-        lists[doing.side].addRun(model.size, keys, 1, doing.keys.length);
+        const times = timesOf([0, ...doing.keys.map((k, at) => timeOfRow(model.size + at, k))]);
+        lists[doing.side].addRun(model.size, keys, times, 1, doing.keys.length);
         for (const k of doing.keys) model.placeLast(k);
-      } else {
-        const ids = Int32Array.from(doing.keys, (k) => model.place(k));
-        lists[doing.side].addAll(ids, numbers, Int32Array.from(doing.keys), model.size);
-      }
+      } else for (const k of doing.keys) model.add(lists[doing.side], k, numbers);
     }
     lists.tidy();
     expectLists(lists, models, column);
@@ -179,10 +195,51 @@ test('keys that no row has any more give their memory back', () => {
   for (let round = 0; round < 40; round++) {
     const keys = lists.number([columnOf(INT64, round * size, size)], size);
     const ids = Int32Array.from({ length: size }, (_, id) => id);
-    lists.left.addAll(ids, keys, ids, size);
+    for (const id of ids) lists.left.add(id, keys[id] as number, 0);
     for (const id of ids) lists.left.remove(id);
     lists.tidy();
     bytes.push(lists.bytes());
   }
   expect(Math.max(...bytes.slice(10))).toBeLessThanOrEqual(Math.max(...bytes.slice(0, 10)));
+});
+
+test('of a pair the later time counts, whichever side has it', () => {
+  const lists = new RowLists([INT32]);
+  const time = fc.integer({ min: -(2 ** 50), max: 2 ** 50 });
+  fc.assert(
+    fc.property(fc.array(fc.tuple(time, time), { maxLength: 20 }), time, (pairs, all) => {
+      const kept = timesOf(pairs.map(([, other]) => other));
+      lists.number([columnOf(INT32, 0, 1)], 1);
+      const count = pairs.length;
+      lists.right.addRun(0, new Int32Array(count), kept, 0, count);
+      const every = Int32Array.from(pairs, (_, at) => at);
+      const own = timesOf(pairs.map(([one]) => one));
+      const later = pairs.map(([one, other]) => Math.max(one, other));
+      expect(lists.right.laterTimes(own, every, every)).toEqual(timesOf(later).words);
+      const since = pairs.map(([, other]) => Math.max(all, other));
+      const alike: RowTimes = { words: null, all };
+      expect(lists.right.laterTimes(alike, every, every)).toEqual(timesOf(since).words);
+    }),
+    { seed: SEED, numRuns: 100 },
+  );
+});
+
+test('rows that have one time for all of them fill several blocks', () => {
+  const lists = new RowLists([INT32]);
+  lists.number([columnOf(INT32, 0, 5)], 5);
+  const count = 20_000;
+  const keys = Int32Array.from({ length: count + 3 }, (_, row) => row % 5);
+  lists.left.addRun(0, keys, { words: null, all: -5 }, 0, 7);
+  lists.left.addRun(7, keys, { words: null, all: Infinity }, 3, count);
+  for (let key = 0; key < 5; key++) {
+    let wanted = count + 6;
+    while ((wanted < 7 ? wanted : wanted - 4) % 5 !== key) wanted--;
+    expect(lists.left.first(key)).toBe(wanted);
+  }
+  let listed = 0;
+  for (let key = 0; key < 5; key++)
+    for (let id = lists.left.first(key); id >= 0; id = lists.left.next(id)) listed++;
+  expect(listed).toBe(count + 7);
+  expect(lists.left.timeOf(6)).toBe(-5);
+  expect(lists.left.timeOf(count)).toBe(Infinity);
 });
