@@ -129,13 +129,16 @@ export async function watchJob(
   return row === undefined ? null : { job: jobOf(row), pipelineVersion: row.pipeline_version };
 }
 
-/** Somebody looks at a preview; nothing of any other pipeline. */
+/**
+ * Somebody looks at a preview; nothing of any other pipeline. At time 0 it is given up for good: whoever still looks does not
+ * bring it back.
+ */
 export async function touchPreview(db: Kysely<Database>, id: string, nowMs: number): Promise<void> {
   await db
     .updateTable('pipelines')
     .set({ watched_ms: nowMs })
     .where('id', '=', id)
-    .where('watched_ms', 'is not', null)
+    .where('watched_ms', '>', 0)
     .execute();
 }
 

@@ -452,6 +452,11 @@ describe('a preview', () => {
   test('that is deleted is as if nobody had looked for long', async () => {
     const { body } = await world.call('POST', '/api/v1/pipelines/preview', { query: EVENTS });
     expect((await world.call('DELETE', `/api/v1/pipelines/${body.id}`)).status).toBe(200);
-    expect((await getPipeline(world.database, body.id))?.pipeline.watchedMs).toBe(0);
+    const watched = async () => (await getPipeline(world.database, body.id))?.pipeline.watchedMs;
+    expect(await watched()).toBe(0);
+    id = body.id;
+    await open('status');
+    await clock.pass(15_000);
+    expect(await watched(), 'whoever still looks does not bring it back').toBe(0);
   });
 });

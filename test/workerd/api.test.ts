@@ -147,6 +147,75 @@ test('rows go in and come out with every digit, across a lost host, until the pi
   expect((await call('GET', `/pipelines/${id}`)).status).toBe(404);
 });
 
+/** Events of a pipeline, until `enough` of its rows were read or it is gone. */
+async function events(
+  id: string,
+  lastId: string,
+  enough: number,
+): Promise<{ rows: string[]; lastId: string; names: Set<string> }> {
+  const stop = new AbortController();
+  const response = await runtime.fetch(`/api/v1/pipelines/${id}/events`, {
+    headers: lastId === '' ? {} : { 'last-event-id': lastId },
+    signal: stop.signal,
+  });
+  const reader = (response.body as ReadableStream<Uint8Array<ArrayBuffer>>)
+    .pipeThrough(new TextDecoderStream())
+    .getReader();
+  const seen = { rows: [] as string[], lastId, names: new Set<string>() };
+  for (let text = ''; seen.rows.length < enough;) {
+    const { done, value } = await reader.read();
+    if (done) return seen;
+    const parts = (text + value).split('\n\n');
+    text = parts.pop() ?? '';
+    for (const part of parts) {
+      const event = /^event: (.*)$/m.exec(part)?.[1];
+      if (event === undefined) continue;
+      seen.names.add(event);
+      seen.lastId = /^id: (.*)$/m.exec(part)?.[1] ?? '';
+      const data = JSON.parse(/^data: (.*)$/m.exec(part)?.[1] ?? '') as Json;
+      if (event === 'output')
+        for (const { counter } of JSON.parse(data.batch) as { counter: number }[])
+          seen.rows.push(`${data.generation}/${counter}`);
+    }
+  }
+  await reader.cancel();
+  stop.abort();
+  return seen;
+}
+
+test('a preview is read by one stream of events that breaks and goes on, and is deleted when it is not wanted', async () => {
+  const { body } = await call('POST', '/pipelines/preview', {
+    query: `CREATE TABLE n WITH (connector = 'impulse', event_rate = 2000);
+      CREATE TABLE o WITH (connector = 'r2', path = 'never', format = 'json', type = 'sink');
+      INSERT INTO o SELECT counter FROM n;`,
+  });
+  expect([body.preview, body.sinks[0].connector]).toEqual([true, 'preview']);
+  const rows: string[] = [];
+  let lastId = '';
+  for (const enough of [500, 1_000, 1]) {
+    const part = await events(body.id, lastId, enough);
+    rows.push(...part.rows);
+    lastId = part.lastId;
+  }
+  expect(rows).toEqual(rows.map((_, index) => `1/${index}`));
+  const flushed = await call('POST', `/pipelines/${body.id}/checkpoint`);
+  expect([flushed.status, flushed.body.epoch]).toEqual([200, expect.any(Number)]);
+  for (let more = true; more;) {
+    const { body: lineage } = await call('GET', `/pipelines/${body.id}/lineage`);
+    const epoch = lineage.epochs.find((each: Json) => each.epoch === flushed.body.epoch);
+    more = epoch === undefined;
+    if (more) continue;
+    const manifest = await call(
+      'GET',
+      `/pipelines/${body.id}/lineage/manifest?ref=${encodeURIComponent(epoch.ref)}`,
+    );
+    expect(manifest.body).toMatchObject({ kind: 'checkpoint', phases: { kind: 'scheduled' } });
+  }
+  expect((await call('DELETE', `/pipelines/${body.id}`)).status).toBe(200);
+  expect((await events(body.id, lastId, Infinity)).names).toContain('gone');
+  expect((await call('GET', `/pipelines/${body.id}`)).status).toBe(404);
+}, 40_000);
+
 test('a pipeline is stopped, started, rescaled and started afresh, and counts every row once', async () => {
   const query = `CREATE TABLE t (i BIGINT) WITH (connector = 'http', format = 'json', type = 'source', partitions = 3);
     SELECT count(*) AS n, sum(i) AS s FROM t;`;
