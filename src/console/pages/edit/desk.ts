@@ -63,23 +63,26 @@ export class Desk {
     this.replace(draft.text);
   }
 
-  /** What the draft was is put aside when its writer would miss it. */
-  open(draft: Draft): void {
+  /**
+   * What the draft was is put aside when its writer would miss it.
+   * @param checkMs  until the planner is asked
+   */
+  open(draft: Draft, checkMs = 0): void {
     this.aside.value = putAside(this.aside.value, keptDraft());
     keepAside(this.aside.value);
     this.origin.value = draft.origin;
-    this.replace(draft.text);
+    this.replace(draft.text, checkMs);
   }
 
   /** The same draft with another text: formatted, a fix applied. */
-  replace(text: string): void {
+  replace(text: string, checkMs = 0): void {
     this.opened = true;
     this.#byProgram = true;
     this.#editor?.setText(text);
     this.#byProgram = false;
     this.text.value = text;
     keepDraft({ text, origin: this.origin.value });
-    this.validation.ask(text, true);
+    this.validation.ask(text, checkMs);
   }
 
   changed(text: string): void {

@@ -9,11 +9,11 @@ import { operatorLines } from './plan-text.ts';
 export function GraphPane({ desk }: { desk: Desk }) {
   const { value: whole } = desk.validation.whole;
   const [selected, select] = useState<string | null>(null);
-  const api = whole?.graph;
+  const api = whole?.graph ?? desk.preview.pipeline.value?.graph;
   const told = JSON.stringify(api ?? null);
   // Another answer with the same graph is drawn as before: nothing moves.
   const graph = useMemo(() => (told === 'null' ? null : graphOf(JSON.parse(told))), [told]);
-  if (graph === null || whole === null)
+  if (graph === null)
     return (
       <Empty title="The graph">
         <p>What the query becomes: sources, operators and sinks, and the rows between them.</p>
@@ -21,7 +21,7 @@ export function GraphPane({ desk }: { desk: Desk }) {
     );
   const stale = (desk.validation.answer.value?.result.errors.length ?? 0) > 0;
   const flowing = desk.preview.phase.value === 'running';
-  const lines = selected === null ? [] : operatorLines(whole.physical, selected);
+  const lines = selected === null ? [] : operatorLines(whole?.physical ?? '', selected);
   return (
     <div class={`graph-pane ${stale ? 'stale' : ''}`}>
       <GraphView

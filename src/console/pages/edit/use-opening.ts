@@ -20,6 +20,9 @@ export type Opened = {
   answer(replace: boolean): void;
 };
 
+/** What runs at once is planned by that; asking the planner too would only keep its rows waiting. */
+const ROWS_FIRST_MS = 700;
+
 export function useOpening(desk: Desk, show: (pane: 'rows' | 'send') => void): Opened {
   const { query, route } = useLocation();
   const [failure, setFailure] = useState<unknown>(null);
@@ -32,8 +35,9 @@ export function useOpening(desk: Desk, show: (pane: 'rows' | 'send') => void): O
         setFailure(null);
         if (wanted.kind === 'paste') await openPasted(desk, show);
         else if (wanted.kind !== 'draft') {
-          desk.open(await load(wanted));
-          if (wanted.kind === 'example') {
+          const runs = wanted.kind === 'example';
+          desk.open(await load(wanted), runs ? ROWS_FIRST_MS : 0);
+          if (runs) {
             show('rows');
             await desk.run();
           }

@@ -17,11 +17,10 @@ export class Validation {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked: AbortController | null = null;
 
-  /** @param now  without waiting for a pause */
-  ask(text: string, now = false): void {
+  ask(text: string, pauseMs = PAUSE_MS): void {
     clearTimeout(this.#timer);
     this.#asked?.abort();
-    this.#timer = setTimeout(() => void this.#send(text), now ? 0 : PAUSE_MS);
+    this.#timer = setTimeout(() => void this.#send(text), pauseMs);
   }
 
   stop(): void {

@@ -15,7 +15,7 @@ export function StartPage() {
   const [examples, failure] = useExamples();
   useEffect(() => {
     // The next page, while this one is read.
-    const idle = setTimeout(() => void import('../edit/page.tsx'), 400);
+    const idle = setTimeout(prepare, 300);
     return () => clearTimeout(idle);
   }, []);
   return (
@@ -51,6 +51,11 @@ export function StartPage() {
       </section>
     </div>
   );
+}
+
+async function prepare(): Promise<void> {
+  const { prepareEditor } = await import('../edit/prepare.ts');
+  prepareEditor();
 }
 
 const PLACEHOLDERS: readonly null[] = Array.from({ length: 7 }, () => null);

@@ -27,6 +27,14 @@ type Props = {
 
 let catalogue: Promise<Completions> | null = null;
 
+/** Nobody completes sooner; until then rows of a preview may need the server more. */
+const CATALOGUE_AFTER_MS = 1_000;
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
 /** Asked for once; again after a failure. */
 export function loadCatalogue(): Promise<Completions> {
   catalogue ??= api.get<Completions>('/sql/completions').catch((thrown: unknown) => {
@@ -35,6 +43,11 @@ export function loadCatalogue(): Promise<Completions> {
   });
   return catalogue;
 }
+
+/** Its code, before it is shown: while a reader is still on another page. */
+export const prepareEditor = (): void => {
+  import('./view.ts').catch(() => {});
+};
 
 export function SqlEditor(props: Props) {
   const { text, readOnly = false } = props;
@@ -61,6 +74,7 @@ export function SqlEditor(props: Props) {
         onFormat: () => latest.current.onFormat?.(),
       });
       latest.current.onReady?.(handle);
+      await pause(CATALOGUE_AFTER_MS);
       const known = await loadCatalogue();
       if (!gone) handle.setCatalogue(known);
     };

@@ -34,7 +34,7 @@ export class Output {
   readonly updating: boolean;
   /** What the page draws; changes ten times a second at most. */
   readonly shown = signal<Shown>(NOTHING);
-  readonly #ring = new RowRing(ROWS_KEPT);
+  #ring = new RowRing(ROWS_KEPT);
   readonly #state = new CurrentState();
   #dropped = 0;
   #generation = 0;
@@ -50,7 +50,8 @@ export class Output {
 
   take({ batch, timestamps, dropped, generation }: OutputEvent, nowMicros: number): void {
     if (generation > this.#generation) {
-      // What was shown and not committed is done again.
+      // What was shown and not committed is done again: nothing shall stand here twice.
+      this.#ring = new RowRing(ROWS_KEPT);
       this.#state.clear();
       this.#generation = generation;
     }
