@@ -154,6 +154,8 @@ function backlog(status: PipelineStatus): string {
 
 function unread(status: PipelineStatus): string {
   const rows = backlogOf(status);
+  const stores = status.sources.some(({ connector }) => connector === 'http');
+  if (rows === null && !stores) return '';
   if (rows === null) return 'Rows posted to its http tables that nobody has read are deleted too.';
   if (rows === 0) return 'No stored row is unread.';
   return `${count(rows)} stored rows that were never read are deleted too.`;

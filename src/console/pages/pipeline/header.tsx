@@ -35,7 +35,7 @@ function Actions() {
   const atRest = AT_REST.has(state);
   return (
     <div class="actions">
-      {local && <Kill page={page} status={status} />}
+      {local && !atRest && <Kill page={page} status={status} />}
       {atRest ? (
         <button type="button" class="button primary" onClick={() => ask('start')}>
           <Icon name="play" />

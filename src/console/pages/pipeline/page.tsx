@@ -67,6 +67,7 @@ function Shown({ pipeline, tab, reload }: ShownProps) {
     const stream = feed.open(topics.split(',') as ReturnType<typeof topicsOf>);
     return () => stream.close();
   }, [feed, topics]);
+  useTitle(pipeline.name);
   const version = useComputed(() => {
     const now = feed.status.value;
     return now === null ? '' : `${now.name}/${now.generation}`;
@@ -109,6 +110,17 @@ function Shown({ pipeline, tab, reload }: ShownProps) {
       )}
     </Context.Provider>
   );
+}
+
+/** Of several tabs of a browser each says what it shows. */
+function useTitle(name: string): void {
+  useEffect(() => {
+    const before = document.title;
+    document.title = `${name} · Thalweg`;
+    return () => {
+      document.title = before;
+    };
+  }, [name]);
 }
 
 function NoPipeline({ id, name }: { id: string; name?: string }) {

@@ -96,8 +96,8 @@ function Band({ band, scale, height, from, until }: BandProps) {
   );
 }
 
-const SHORT_ROOM = 44;
-const FULL_ROOM = 120;
+const SHORT_ROOM = 30;
+const FULL_ROOM = 112;
 
 function Water({
   layout,
