@@ -5,8 +5,17 @@ import { formatSql } from '../../sql/format.ts';
 import type { Api } from '../app.ts';
 import { json, jsonBody } from '../http/json-answer.ts';
 import { problems, refusal } from '../http/problem.ts';
-import { CompletionsSchema, FormatAnswerSchema, FormatRequestSchema } from './authoring-shapes.ts';
+import {
+  CheckRowsAnswerSchema,
+  CheckRowsRequestSchema,
+  CompletionsSchema,
+  FormatAnswerSchema,
+  FormatRequestSchema,
+  InferAnswerSchema,
+  InferRequestSchema,
+} from './authoring-shapes.ts';
 import { buildCompletions } from './completions.ts';
+import { checkAgainst, inferFrom } from './samples.ts';
 
 const tags = ['authoring'];
 
@@ -50,6 +59,35 @@ function catalogue(): () => { body: string; etag: string } {
   };
 }
 
+const infer = createRoute({
+  method: 'post',
+  path: '/api/v1/schemas/infer',
+  operationId: 'inferSchema',
+  tags,
+  summary: 'Guess a table from pasted rows',
+  description:
+    'The CREATE TABLE that is answered plans, and its table takes every pasted row that is a JSON object; the others are told with the reason.',
+  request: { body: jsonBody(InferRequestSchema) },
+  responses: {
+    200: json(InferAnswerSchema, 'The table, and what it makes of each row.'),
+    ...problems(400),
+  },
+});
+
+const check = createRoute({
+  method: 'post',
+  path: '/api/v1/schemas/check',
+  operationId: 'checkRows',
+  tags,
+  summary: 'Check pasted rows against a table',
+  description: 'By the decoder that pipelines read with. Nothing is stored.',
+  request: { body: jsonBody(CheckRowsRequestSchema) },
+  responses: {
+    200: json(CheckRowsAnswerSchema, 'Each row, accepted or refused.'),
+    ...problems(400),
+  },
+});
+
 export function addAuthoringRoutes(api: Api): void {
   const offered = catalogue();
   api.openapi(completions, (c) => {
@@ -65,5 +103,13 @@ export function addAuthoringRoutes(api: Api): void {
     const [first] = formatted.errors;
     if (first === undefined) throw new Error('a refused text has errors');
     throw refusal(first, formatted.errors);
+  });
+  api.openapi(infer, (c) => {
+    const { rows, table = 'events' } = c.req.valid('json');
+    return c.json(inferFrom(rows, table.toLowerCase()), 200);
+  });
+  api.openapi(check, (c) => {
+    const { sql, rows } = c.req.valid('json');
+    return c.json(checkAgainst(sql, rows), 200);
   });
 }
