@@ -3,6 +3,7 @@
  * that routes name neither bindings nor clocks.
  */
 import type { ErrorReport } from '../base/errors.ts';
+import type { Column } from '../batch/column.ts';
 import type { UserFunction } from '../expr/user-function.ts';
 import type { getPipeline } from '../catalog/pipelines.ts';
 import type { AppendOutcome, AppendRequest, RejectedRecord } from '../connectors/http/log-store.ts';
@@ -29,6 +30,13 @@ export type LogAccess = {
   /** Stored rows that no committed checkpoint has read. */
   unread(): Promise<number>;
   destroy(): Promise<void>;
+};
+
+/** What a call of a function gave: a value for each row, or of a table function all rows and how many each gave. */
+export type CalledFunction = {
+  columns: readonly Column[];
+  counts: Int32Array | null;
+  errors: readonly { row: number; message: string }[];
 };
 
 export type StoredObject = { key: string; size: number };
@@ -72,6 +80,8 @@ export type ApiServices = {
   lineage(pipelineId: string, jobId: string): Promise<ReadOutcome>;
   /** What is wrong with a function whose code does not load; null: it does. */
   checkFunction(fn: UserFunction): Promise<ErrorReport | null>;
+  /** Calls a function as pipelines do, in its sandbox. */
+  callFunction(fn: UserFunction, rows: number, columns: readonly Column[]): Promise<CalledFunction>;
   /** Deletes, after the response, what the generations up to `generation` of a deleted pipeline left behind: checkpoints, staged output, leaders. */
   forgetLater(pipelineId: string, jobId: string, generation: number): void;
   /** Only on one's own machine: null elsewhere. */

@@ -83,6 +83,7 @@ export function apiServices(env: Env, later: Later): ApiServices {
     lineage: (pipelineId, jobId) =>
       driveLineage(env.BUCKET, readLineage(new LineagePaths(pipelineId, jobId))),
     checkFunction: (fn) => functions.check(fn),
+    callFunction: (fn, rows, columns) => functions.call({ fn, rows, columns }),
     forgetLater: (pipelineId, jobId, generation) => {
       later.waitUntil(forget(env, pipelineId, jobId, generation));
     },

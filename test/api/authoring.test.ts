@@ -236,3 +236,114 @@ describe('validate_query', () => {
     expect(body.errors[0].fixes[0].edits[0].text).toBe('id');
   });
 });
+
+describe('a function tried out', () => {
+  const evaluate = async (definition: string, calls: readonly string[]) =>
+    (await world.call('POST', '/api/v1/udfs/evaluate', { definition, calls })).body;
+  const declare = (head: string, body: string): string =>
+    `CREATE FUNCTION ${head} LANGUAGE javascript AS $$ ${body} $$`;
+
+  test('gives exact results and tells what is wrong with a call in its place', async () => {
+    const {
+      udf_name: name,
+      reports,
+      results,
+    } = await evaluate(declare('twice(n BIGINT) RETURNS BIGINT', 'return n * 2n;'), [
+      '[21]',
+      ' [ 4503599627370497123 ]',
+      '[null]',
+      '["x"]',
+      '[1, 2]',
+      '7',
+      '[1',
+      '[9223372036854775807]',
+    ]);
+    expect([name, reports]).toEqual(['twice', []]);
+    expect(
+      results.map(({ value, error }: { value: string; error: string }) => value ?? error),
+    ).toEqual([
+      '42',
+      '9007199254740994246',
+      'null',
+      '"x" is no BIGINT (argument n)',
+      'twice(n BIGINT) takes 1 argument, and 2 are given',
+      'the arguments are a JSON array, such as [n]',
+      'the arguments are a JSON array, such as [n]',
+      expect.stringContaining('which is no BIGINT'),
+    ]);
+    for (const { micros } of results) expect(micros).toBeGreaterThanOrEqual(0);
+  });
+
+  test('takes and gives values of every kind', async () => {
+    const { results } = await evaluate(
+      declare(
+        'f(d DECIMAL(10, 2), at TIMESTAMP, doc JSON, xs INT[], s STRUCT<a INT, b TEXT>) RETURNS STRUCT<d DECIMAL(10, 2), at TIMESTAMP, n INT, b TEXT>',
+        'return { d, at, n: doc.n + xs.length, b: s.b };',
+      ),
+      ['[1.5, "2026-01-01T00:00:00Z", {"n": 1}, [1, 2], {"a": 1, "b": "\\u00e9"}]'],
+    );
+    expect(results[0]).toMatchObject({
+      value: '{"d":1.50,"at":"2026-01-01T00:00:00","n":3,"b":"é"}',
+      error: null,
+    });
+  });
+
+  test('gives the rows of a table function, and the result of a group', async () => {
+    const table = await evaluate(
+      declare(
+        'words(s TEXT) RETURNS TABLE (word TEXT, place INT)',
+        "for (const [place, word] of s.split(' ').entries()) yield { word, place };",
+      ),
+      ['["a b"]', '[""]'],
+    );
+    expect(table.results[0].value).toBe('[{"word":"a","place":0},{"word":"b","place":1}]');
+    const group = await evaluate(
+      declare(
+        'total(n BIGINT, w BIGINT) RETURNS BIGINT',
+        'return n.reduce((sum, each, at) => sum + each * w[at], 0n);',
+      ).replace('CREATE', 'CREATE AGGREGATE'),
+      ['[[1, 2], [3, 4]]', '[]', '[1]'],
+    );
+    expect(
+      group.results.map(({ value, error }: { value: string; error: string }) => value ?? error),
+    ).toEqual(['14', '0', expect.stringContaining('the arguments of each row')]);
+  });
+
+  test('needs a definition that is right, and at most 100 calls', async () => {
+    expect(await evaluate('SELECT 1', ['[]'])).toMatchObject({
+      udf_name: null,
+      reports: [{ code: 'INVALID_REQUEST' }],
+      results: [],
+    });
+    expect(await evaluate(declare('f(n INT) RETURNS INT', 'syntax error'), ['[1]'])).toMatchObject({
+      udf_name: 'f',
+      reports: [{ code: 'INVALID_FUNCTION' }],
+      results: [],
+    });
+    const { status } = await world.call('POST', '/api/v1/udfs/evaluate', {
+      definition: 'x',
+      calls: Array.from({ length: 101 }, () => '[]'),
+    });
+    expect(status).toBe(400);
+  });
+
+  test('stops when the time for all calls is over', async () => {
+    world.services.callFunction = async () => {
+      world.nowMs += 15_000;
+      throw new Error('it took too long');
+    };
+    const { results } = await evaluate(declare('f(n INT) RETURNS INT', 'return n;'), [
+      '[1]',
+      '[2]',
+      '[3]',
+      '[4]',
+    ]);
+    expect(results.map(({ error }: { error: string }) => error)).toEqual([
+      'it took too long',
+      'it took too long',
+      expect.stringContaining('not called'),
+      expect.stringContaining('not called'),
+    ]);
+    expect(results[0].micros).toBe(15_000_000);
+  });
+});

@@ -13,6 +13,7 @@ import type {
   ProblemPage,
   SubtaskPoints,
 } from '../../src/protocol/messages.ts';
+import { answerAtOnce } from '../harness/function-double.ts';
 import { memoryCatalog } from '../harness/sqlite-dialect.ts';
 
 /** Whatever a test looks for in an answer. */
@@ -105,6 +106,7 @@ export class World {
       body.includes('syntax error')
         ? new EngineError('INVALID_FUNCTION', `${name}() can not be loaded: syntax error`).report
         : null,
+    callFunction: async (fn, rows, columns) => answerAtOnce({ fn, rows, columns }),
     forgetLater: (pipelineId, _jobId, generation) => {
       this.forgotten.push(`${pipelineId} up to ${generation}`);
     },

@@ -9,12 +9,15 @@ import {
   CheckRowsAnswerSchema,
   CheckRowsRequestSchema,
   CompletionsSchema,
+  EvaluateAnswerSchema,
+  EvaluateRequestSchema,
   FormatAnswerSchema,
   FormatRequestSchema,
   InferAnswerSchema,
   InferRequestSchema,
 } from './authoring-shapes.ts';
 import { buildCompletions } from './completions.ts';
+import { evaluateFunction } from './evaluate-function.ts';
 import { checkAgainst, inferFrom } from './samples.ts';
 
 const tags = ['authoring'];
@@ -88,6 +91,18 @@ const check = createRoute({
   },
 });
 
+const evaluate = createRoute({
+  method: 'post',
+  path: '/api/v1/udfs/evaluate',
+  operationId: 'evaluateUdf',
+  tags: ['udfs'],
+  summary: 'Try a function out',
+  description:
+    'Each call is a JSON array of the arguments; of an aggregate function, of the values of a group, or of the arguments of each of its rows. Calls are made one after the other, in the sandbox that pipelines use.',
+  request: { body: jsonBody(EvaluateRequestSchema) },
+  responses: { 200: json(EvaluateAnswerSchema, 'What each call gave.'), ...problems(400) },
+});
+
 export function addAuthoringRoutes(api: Api): void {
   const offered = catalogue();
   api.openapi(completions, (c) => {
@@ -111,5 +126,9 @@ export function addAuthoringRoutes(api: Api): void {
   api.openapi(check, (c) => {
     const { sql, rows } = c.req.valid('json');
     return c.json(checkAgainst(sql, rows), 200);
+  });
+  api.openapi(evaluate, async (c) => {
+    const { definition, calls } = c.req.valid('json');
+    return c.json(await evaluateFunction(c.env, definition, calls), 200);
   });
 }

@@ -56,7 +56,13 @@ export function inferFrom(pasted: string, table: string): InferAnswer {
       columns: schema.columns.map(({ type, ...column }) => ({ ...column, type: typeText(type) })),
       event_time: schema.eventTime,
       sql,
-      rows: told(rows, verdicts).map(({ value: _, warnings: __, ...row }) => row),
+      rows: told(rows, verdicts).map(({ index, line, accepted, errors, raw }) => ({
+        index,
+        line,
+        accepted,
+        errors,
+        raw,
+      })),
     };
   }
 }
