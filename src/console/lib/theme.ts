@@ -1,5 +1,6 @@
 /** Dark or light: what the system prefers, until the user has chosen. */
 import { signal } from '@preact/signals';
+import { keep } from './kept.ts';
 
 export type Theme = 'dark' | 'light';
 
@@ -18,20 +19,3 @@ export function chooseTheme(next: Theme): void {
 /** The present value of a token of `styles/tokens.css`, for drawing on a canvas. */
 export const token = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-
-/** Keeps a text in this browser; where that is forbidden, for this page only. */
-export function keep(key: string, text: string): void {
-  try {
-    localStorage.setItem(key, text);
-  } catch {
-    // Private windows may refuse; nothing depends on it.
-  }
-}
-
-export function kept(key: string): string | null {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}

@@ -1,5 +1,5 @@
 /** The draft, and the texts put aside, in the storage of this browser. */
-import { keep, kept } from '../../lib/theme.ts';
+import { keep, kept } from '../../lib/kept.ts';
 import { asideIn, type Draft, draftIn } from './draft.ts';
 
 const DRAFT_KEY = 'thalweg.draft';

@@ -1,6 +1,6 @@
 /** A bar between two parts that are made larger and smaller by it; where it stands is kept in this browser. */
 import { useCallback, useState } from 'preact/hooks';
-import { keep, kept } from '../../lib/theme.ts';
+import { keep, kept } from '../../lib/kept.ts';
 
 /** In percent of the whole. */
 export type SplitState = { at: number; move(at: number): void };
