@@ -91,6 +91,8 @@ export class PaneWindows {
     const known = this.#byStart.get(start);
     if (known !== undefined) return known;
     const pane = { start, groups: this.#make(), saved: false };
+    // A pane has about as many keys as the one before; half of them cost a single growth and no more memory than they are worth.
+    pane.groups.index.reserve((this.#panes.at(-1)?.groups.count ?? 0) >> 1);
     this.#byStart.set(start, pane);
     this.#panes.splice(this.#firstAfter(start), 0, pane);
     // A pane of its own between those that are in the window already.

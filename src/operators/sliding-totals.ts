@@ -51,7 +51,7 @@ export class SlidingTotals implements SlidingWindow {
     const groups = this.#totals.merge(rows.stateColumns(allGroups(rows.count)), rows.count);
     this.#emptyCount += this.#totals.count - before;
     this.#makeRoom();
-    for (const group of groups) this.#countPane(group);
+    for (let at = 0; at < groups.length; at++) this.#countPane(groups[at] as number);
     return groups;
   }
 
@@ -81,9 +81,12 @@ export class SlidingTotals implements SlidingWindow {
         states,
       );
     }
-    for (const group of groups) {
-      this.#panes[group] = (this.#panes[group] as number) - 1;
-      if (this.#panes[group] === 0) this.#emptyCount++;
+    const panes = this.#panes;
+    for (let at = 0; at < groups.length; at++) {
+      const group = groups[at] as number;
+      const left = (panes[group] as number) - 1;
+      panes[group] = left;
+      if (left === 0) this.#emptyCount++;
     }
     if (this.#emptyCount > EMPTY_GROUPS_MAX && this.#emptyCount * 2 > this.#totals.count)
       this.#sweep();
@@ -109,11 +112,14 @@ export class SlidingTotals implements SlidingWindow {
   #sweep(): void {
     const kept = this.groups();
     const renumbered = new Int32Array(this.#totals.count).fill(-1);
-    kept.forEach((group, at) => {
+    const panes = new Int32Array(kept.length);
+    for (let at = 0; at < kept.length; at++) {
+      const group = kept[at] as number;
       renumbered[group] = at;
-    });
+      panes[at] = this.#panes[group] as number;
+    }
     this.#totals.retain(kept);
-    this.#panes = Int32Array.from(kept, (group) => this.#panes[group] as number);
+    this.#panes = panes;
     for (const groups of this.#groupsOf.values())
       for (let at = 0; at < groups.length; at++)
         groups[at] = renumbered[groups[at] as number] as number;
@@ -121,8 +127,14 @@ export class SlidingTotals implements SlidingWindow {
   }
 
   groups(): Int32Array {
-    const all = allGroups(this.#totals.count);
-    return this.#emptyCount === 0 ? all : all.filter((group) => (this.#panes[group] as number) > 0);
+    const { count } = this.#totals;
+    if (this.#emptyCount === 0) return allGroups(count);
+    const panes = this.#panes;
+    const groups = new Int32Array(count - this.#emptyCount);
+    let at = 0;
+    for (let group = 0; group < count; group++)
+      if ((panes[group] as number) > 0) groups[at++] = group;
+    return groups;
   }
 
   keyColumns(groups: Int32Array): Column[] {

@@ -146,6 +146,16 @@ export class PairTable implements KeyTable {
     return number;
   }
 
+  reserve(count: number): void {
+    if (count > this.#lows.length) {
+      this.#lows = wider(Int32Array, this.#lows, count);
+      if (this.#highs !== null) this.#highs = wider(Int32Array, this.#highs, count);
+    }
+    let slots = this.#slots.length >> 1;
+    while (isCrowded(count, slots)) slots *= 2;
+    if (slots * 2 > this.#slots.length) this.#rehash(slots);
+  }
+
   #rehash(count: number): void {
     const slots = new Int32Array(2 * count);
     this.#shift = Math.clz32(count) + 1;
