@@ -57,12 +57,14 @@ const caseArbitrary = typesArbitrary.chain((types) =>
       maxLength: 200,
     }),
     batch: fc.integer({ min: 1, max: 50 }),
+    /** Room that is made before a batch, whether there is so much already or not. */
+    rooms: fc.array(fc.nat({ max: 100 }), { minLength: 1, maxLength: 4 }),
   }),
 );
 
 test('rows are in one group exactly when their keys are equal, and keys read back', () => {
   fc.assert(
-    fc.property(caseArbitrary, ({ types, rows, batch }) => {
+    fc.property(caseArbitrary, ({ types, rows, batch, rooms }) => {
       const index = new GroupIndex(types);
       const groupOfKey = new Map<string, number>();
       for (let from = 0; from < rows.length; from += batch) {
@@ -74,6 +76,7 @@ test('rows are in one group exactly when their keys are equal, and keys read bac
           ),
         );
         const out = new Int32Array(part.length);
+        index.reserve(rooms[(from / batch) % rooms.length] as number);
         index.lookupOrInsert(columns, 0, part.length, out);
         part.forEach((row, at) => {
           const key = keyText(row);
