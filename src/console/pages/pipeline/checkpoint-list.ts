@@ -12,9 +12,10 @@ export function addCheckpoints(
   const seen = new Map(
     known.filter((one) => !one.running).map((one) => [keyOf(one), one] as const),
   );
+  const owners = new Map(known.map((one) => [keyOf(one), one.generation]));
   for (const one of recent) {
-    const before = seen.get(keyOf(one));
-    seen.set(keyOf(one), { ...one, generation: before?.generation ?? generation, running: false });
+    const owner = owners.get(keyOf(one)) ?? generation;
+    seen.set(keyOf(one), { ...one, generation: owner, running: false });
   }
   if (running !== null && !seen.has(keyOf(running)))
     seen.set(keyOf(running), { ...running, generation, running: true });

@@ -238,7 +238,7 @@ function JobErrors() {
           </p>
         </Empty>
       ) : (
-        <ul class="job-errors">
+        <ul class="job-errors" tabIndex={0} aria-label="Failures, newest first">
           {entries.map((entry) => (
             <li key={entry.id}>
               <Time at={entry.created_at} /> <code>{entry.code}</code>

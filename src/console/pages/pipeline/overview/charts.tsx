@@ -127,8 +127,8 @@ function Values({ history, charts }: { history: History; charts: readonly ChartD
     ...charts.flatMap((chart) =>
       chart.series.map(({ label, values }) => ({
         key: `${chart.key}/${label}`,
-        title: `${chart.title}, ${label}`,
-        width: 'minmax(7rem, 1fr)',
+        title: chart.series.length === 1 ? chart.title : `Rows ${label}`,
+        width: 'minmax(9rem, 1fr)',
         numeric: true,
         cell: ({ index }: Point) => {
           const value = values[index] ?? null;
@@ -141,7 +141,7 @@ function Values({ history, charts }: { history: History; charts: readonly ChartD
     <VirtualTable
       label="Values over time, newest first"
       height="22rem"
-      minWidth="52rem"
+      minWidth="64rem"
       columns={columns}
       rows={rows}
       rowKey={({ time }) => time}
