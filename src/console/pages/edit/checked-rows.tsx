@@ -68,7 +68,8 @@ function Checked({ row: { accepted, line, errors, warnings, raw, value } }: { ro
         <code>{value ?? raw}</code>
         {errors.map(({ column, message, hint }) => (
           <span key={message} class="checked-why">
-            {column !== null && <code>{column}</code>} {message}
+            {column !== null && !message.includes(column) && <code>{column}: </code>}
+            {message}
             {hint !== undefined && <span class="checked-hint"> {hint}</span>}
           </span>
         ))}

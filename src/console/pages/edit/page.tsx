@@ -39,13 +39,19 @@ const HINT =
 export function EditPage() {
   const [desk] = useState(() => new Desk());
   const { route, query } = useLocation();
-  const [pane, show] = useState<Pane>('sql');
+  const [pane, show] = useState<Pane>(() => paneNamed(query['pane']));
   const opened = useOpening(desk, show);
   const [starting, setStarting] = useState(false);
   useEffect(() => () => desk.close(), [desk]);
   // From the first change on the address means the draft: reloading shows what was written.
   desk.onWritten = () => {
-    if (!('draft' in query)) route('/pipelines/new?draft', true);
+    if (!('draft' in query)) route(`/pipelines/new?draft&pane=${pane}`, true);
+  };
+  const choose = (next: Pane): void => {
+    show(next);
+    const address = new URLSearchParams(location.search);
+    address.set('pane', next);
+    route(`/pipelines/new?${address}`, true);
   };
   const run = useCallback(async (): Promise<void> => {
     show('rows');
@@ -54,7 +60,7 @@ export function EditPage() {
   }, [desk]);
   return (
     <>
-      <Parts desk={desk} pane={pane} show={show} run={run}>
+      <Parts desk={desk} pane={pane} show={choose} run={run}>
         <Head
           desk={desk}
           run={() => void run()}
@@ -81,6 +87,8 @@ export function EditPage() {
     </>
   );
 }
+
+const paneNamed = (name: string | undefined): Pane => PANES.find((pane) => pane === name) ?? 'sql';
 
 type PartsProps = {
   desk: Desk;
