@@ -10,8 +10,14 @@ import type { BooleanColumn, Column, Int64Column, ListColumn, TextColumn } from 
 import { copyText, SLACK } from './copy-text.ts';
 import type { RecordBatch } from './record-batch.ts';
 
-function takeValidity(column: Column, indices: Int32Array, count: number): Uint8Array | null {
+function takeValidity(
+  column: Column,
+  indices: Int32Array,
+  count: number,
+  padded: boolean,
+): Uint8Array | null {
   const source = column.validity;
+  if (source === null && !padded) return null;
   let nulls = false;
   for (let row = 0; row < count && !nulls; row++) {
     const index = indices[row] as number;
@@ -113,12 +119,21 @@ function takeLists(
     const end = source[index + 1] as number;
     for (let element = source[index] as number; element < end; element++) elements[at++] = element;
   }
-  return { offsets, child: takeColumn(column.child, elements, size) };
+  return { offsets, child: takeColumn(column.child, elements, size, false) };
 }
 
-/** The first `count` of `indices`, in that order, as a new column; a negative index gives NULL. */
-export function takeColumn(column: Column, indices: Int32Array, count: number): Column {
-  const validity = takeValidity(column, indices, count);
+/**
+ * The first `count` of `indices`, in that order, as a new column; a negative index gives NULL.
+ *
+ * @param padded  whether an index may be negative
+ */
+export function takeColumn(
+  column: Column,
+  indices: Int32Array,
+  count: number,
+  padded = true,
+): Column {
+  const validity = takeValidity(column, indices, count, padded);
   const common = { length: count, validity };
   switch (column.tag) {
     case 'boolean':
@@ -145,7 +160,7 @@ export function takeColumn(column: Column, indices: Int32Array, count: number): 
     case 'list':
       return { ...column, ...common, ...takeLists(column, indices, count) };
     case 'struct': {
-      const children = column.children.map((child) => takeColumn(child, indices, count));
+      const children = column.children.map((child) => takeColumn(child, indices, count, padded));
       return { ...column, ...common, children };
     }
     default:
@@ -163,11 +178,11 @@ export function takeBatch(batch: RecordBatch, indices: Int32Array, count: number
   }
   return {
     rows: count,
-    columns: batch.columns.map((column) => takeColumn(column, indices, count)),
+    columns: batch.columns.map((column) => takeColumn(column, indices, count, false)),
     eventTime:
       batch.eventTime === null
         ? null
-        : (takeColumn(batch.eventTime, indices, count) as Int64Column),
+        : (takeColumn(batch.eventTime, indices, count, false) as Int64Column),
     retract,
   };
 }

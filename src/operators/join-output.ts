@@ -124,7 +124,7 @@ function ownColumns(batch: RecordBatch, picked: Int32Array): readonly Column[] {
   const first = picked[0] ?? 0;
   for (let at = 1; at < count; at++)
     if (picked[at] !== first + at)
-      return batch.columns.map((column) => takeColumn(column, picked, count));
+      return batch.columns.map((column) => takeColumn(column, picked, count, false));
   if (first === 0 && count === batch.rows) return batch.columns;
   return batch.columns.map((column) => sliceColumn(column, first, first + count));
 }
