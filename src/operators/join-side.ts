@@ -357,15 +357,21 @@ export class JoinSide {
 
   /** The places of rows that are new or have changed. */
   #changedIds(): Int32Array {
-    const { firstNew } = this.#log;
-    const isOld = (id: number): boolean => this.#serialOf(id) < firstNew;
-    const ids = this.#log.changedIds.filter((id) => this.rows.has(id) && isOld(id));
-    for (let id = 0; id < this.#size; id++) if (this.rows.has(id) && !isOld(id)) ids.push(id);
-    return Int32Array.from(ids);
+    const { firstNew, changedIds } = this.#log;
+    const old = changedIds.filter((id) => this.rows.has(id) && this.#serialOf(id) < firstNew);
+    // Without serials of their own, rows are new from a place on.
+    const from = this.#serials === null ? firstNew - 1 : 0;
+    const ids = new Int32Array(old.length + Math.max(0, this.#size - from));
+    ids.set(old);
+    let count = old.length;
+    for (let id = from; id < this.#size; id++)
+      if (this.rows.has(id) && this.#serialOf(id) >= firstNew) ids[count++] = id;
+    return ids.subarray(0, count);
   }
 
   /** The places of all rows. */
   ids(): Int32Array {
+    if (this.count === this.#size) return allGroups(this.#size);
     const ids = new Int32Array(this.count);
     let count = 0;
     for (let id = 0; id < this.#size; id++) if (this.rows.has(id)) ids[count++] = id;
@@ -373,18 +379,10 @@ export class JoinSide {
   }
 
   #table(ids: Int32Array, changes: StateTable['changes']): StateTable {
-    const times = new Float64Array(ids.length);
-    const serials = new Float64Array(ids.length);
-    const ofKeys = new Uint32Array(ids.length);
-    const matches = new Int32Array(ids.length);
-    for (let at = 0; at < ids.length; at++) {
-      const id = ids[at] as number;
-      times[at] = this.timeOf(id);
-      serials[at] = this.#serialOf(id);
-      ofKeys[at] = this.rows.hashOf(id);
-      matches[at] = this.matchesOf(id);
-    }
-    const { columns, hashes } = keyColumnsOf({ times, hashes: ofKeys, serials });
+    const { length } = ids;
+    const { times, hashes } = this.rows.namesOf(ids);
+    const common = { length, validity: null };
+    const ofKeys = new Int32Array(hashes.buffer);
     return {
       table: this.table,
       schema: [
@@ -394,15 +392,40 @@ export class JoinSide {
         { name: 'matches', type: INT32, nullable: false },
         ...this.#schema.map((field, at) => ({ ...field, name: `c${at}`, nullable: true })),
       ],
-      rows: ids.length,
+      rows: length,
       columns: [
-        ...columns,
-        { tag: 'int32', type: INT32, length: ids.length, validity: null, values: matches },
+        { tag: 'timestamp', type: TIMESTAMP, ...common, words: times },
+        { tag: 'int32', type: INT32, ...common, values: ofKeys },
+        { tag: 'int64', type: INT64, ...common, words: this.#serialWords(ids) },
+        { tag: 'int32', type: INT32, ...common, values: this.#matchesAt(ids) },
         ...this.#columns.map((store) => store.gather(ids)),
       ],
       hashes,
       changes,
     };
+  }
+
+  #serialWords(ids: Int32Array): Int32Array {
+    const words = new Int32Array(ids.length * 2);
+    const serials = this.#serials;
+    if (serials === null) {
+      for (let at = 0; at < ids.length; at++) words[at * 2] = (ids[at] as number) + 1;
+      return words;
+    }
+    for (let at = 0; at < ids.length; at++) {
+      const serial = serials[ids[at] as number] as number;
+      words[at * 2] = serial | 0;
+      words[at * 2 + 1] = Math.floor(serial / 4294967296);
+    }
+    return words;
+  }
+
+  #matchesAt(ids: Int32Array): Int32Array {
+    const found = new Int32Array(ids.length);
+    const matches = this.#matches;
+    if (matches !== null)
+      for (let at = 0; at < ids.length; at++) found[at] = matches[ids[at] as number] ?? 0;
+    return found;
   }
 
   restore(table: StateTable): void {

@@ -50,8 +50,17 @@ export class RowLists {
     return this.#hashes[key] as number;
   }
 
+  hashesOf(keys: Int32Array): Uint32Array {
+    this.#hashNew();
+    const known = this.#hashes;
+    const hashes = new Uint32Array(keys.length);
+    for (let at = 0; at < keys.length; at++) hashes[at] = known[keys[at] as number] as number;
+    return hashes;
+  }
+
   #hashNew(): void {
     const known = this.#hashes.length;
+    if (known === this.#index.count) return;
     const fresh = new Int32Array(this.#index.count - known);
     for (let at = 0; at < fresh.length; at++) fresh[at] = known + at;
     const hashes = new Uint32Array(this.#index.count);
@@ -108,6 +117,8 @@ const HIGH = 2 ** 32;
 /** The high words of -Infinity and Infinity, which no time of an event has. */
 const BEFORE_ALL = -(2 ** 31);
 const BEHIND_ALL = 2 ** 31 - 1;
+/** The high word of what stands for -Infinity in a checkpoint, -(2 ** 53). */
+const SAVED_BEFORE_ALL = -(2 ** 21);
 
 // Words of a row, side by side so that who meets it touches one cache line: the next row of the same key (-1: none), its
 // key + 1 (0: there is no such row), the low and the high word of its time.
@@ -234,6 +245,23 @@ export class RowList {
   /** The routing hash of a row's key. */
   hashOf(id: number): number {
     return this.#lists.hashOf(this.keyOf(id));
+  }
+
+  /** The words of the times of rows, and the routing hashes of their keys: what names them in a checkpoint. */
+  namesOf(ids: Int32Array): { times: Int32Array; hashes: Uint32Array } {
+    const { blocks } = this.#rows;
+    const times = new Int32Array(ids.length * 2);
+    const keys = new Int32Array(ids.length);
+    for (let at = 0; at < ids.length; at++) {
+      const id = ids[at] as number;
+      const block = blocks[id >> BLOCK_SHIFT] as Int32Array;
+      const place = (id & BLOCK_MASK) * WIDTH;
+      const high = block[place + HIGH_WORD] as number;
+      keys[at] = (block[place + KEY] as number) - 1;
+      times[at * 2] = high === BEFORE_ALL ? 0 : (block[place + LOW_WORD] as number);
+      times[at * 2 + 1] = high === BEFORE_ALL ? SAVED_BEFORE_ALL : high;
+    }
+    return { times, hashes: this.#lists.hashesOf(keys) };
   }
 
   /** Adds row `id`. */

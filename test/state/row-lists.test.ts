@@ -140,6 +140,10 @@ function expectLists(lists: RowLists, models: Record<Side, Model>, column: Colum
     const held = new Set(model.lists.flat());
     for (let id = 0; id < model.size; id++) expect(rows.has(id)).toBe(held.has(id));
     model.lists.forEach((list, k) => {
+      const names = rows.namesOf(Int32Array.from(list));
+      expect([...names.hashes]).toEqual(list.map(() => hashes[k]));
+      const saved = list.map((id) => Math.max(-(2 ** 53), timeOfRow(id, k)));
+      expect(names.times).toEqual(timesOf(saved).words);
       for (const id of list) {
         expect(rows.timeOf(id)).toBe(timeOfRow(id, k));
         expect(rows.keyOf(id)).toBe(numbers[k]);
