@@ -166,6 +166,7 @@ function drawMarks(plot: uPlot, marks: readonly HistoryMark[]): void {
     ctx.stroke();
     if (kind !== 'generation' || x - labelled < LABEL_ROOM * scale) continue;
     labelled = x;
+    ctx.textAlign = 'left';
     ctx.fillStyle = token('thalweg');
     ctx.font = `${10 * scale}px ${token('font-text')}`;
     const text = `gen ${generation}`;
