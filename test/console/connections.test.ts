@@ -107,7 +107,7 @@ describe('a table in the wizard', () => {
     expect(draftProblems(draft, http)).toEqual([]);
   });
 
-  test('is stored in the words of the API; a structure cannot be', () => {
+  test('is stored in the words of the API, also what is nested', () => {
     expect(storedTableOf(draft, http)).toMatchObject({
       name: 'orders',
       table_type: 'source',
@@ -127,8 +127,23 @@ describe('a table in the wizard', () => {
       precision: 38,
       scale: 18,
     });
-    const structured = [{ name: 's', type: 'STRUCT<a BIGINT>', required: false }];
-    expect(storedTableOf({ ...draft, columns: structured }, http)).toBeNull();
+    expect(connectionType('STRUCT<a BIGINT, "B c" ARRAY<STRUCT<d DECIMAL(5, 1)>>>')).toEqual({
+      type: 'struct',
+      fields: [
+        { name: 'a', type: 'int64', required: false },
+        {
+          name: 'B c',
+          type: 'list',
+          required: false,
+          items: {
+            type: 'struct',
+            fields: [{ name: 'd', type: 'decimal128', precision: 5, scale: 1, required: false }],
+          },
+        },
+      ],
+    });
+    const unknown = [{ name: 's', type: 'INTERVAL', required: false }];
+    expect(storedTableOf({ ...draft, columns: unknown }, http)).toBeNull();
   });
 });
 

@@ -159,6 +159,7 @@ export const LAYERS: readonly Layer[] = [
       '@preact/signals',
       '@codemirror',
       '@lezer/highlight',
+      '@lezer/common',
       '@tanstack/virtual-core',
       '@dagrejs/dagre',
       'uplot',

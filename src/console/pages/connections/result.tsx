@@ -71,8 +71,7 @@ export function Result({ draft, connector, sql, problems, sample }: Props) {
         </div>
         {stored === null && (
           <p class="help faint">
-            A table with a structure among its columns cannot be stored yet: use it in the text of a
-            pipeline.
+            A column has a type that cannot be stored: use the table in the text of a pipeline.
           </p>
         )}
         {draft.connector === 'http' && draft.direction === 'source' && (

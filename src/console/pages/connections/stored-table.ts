@@ -5,6 +5,7 @@ import type {
   ConnectionType,
 } from '../../../api/connections/connection-shapes.ts';
 import type { Connector } from '../../../api/meta/connector-shapes.ts';
+import { splitAtCommas } from '../../lib/sql-types.ts';
 import { type Draft, optionsFor } from './draft.ts';
 
 const SIMPLE: Readonly<Record<string, ConnectionType>> = {
@@ -30,15 +31,32 @@ const SIMPLE: Readonly<Record<string, ConnectionType>> = {
 /** Null: the API has no word for it. */
 export function connectionType(sqlType: string): ConnectionType | null {
   const text = sqlType.trim().toUpperCase();
-  if (text.endsWith('[]')) {
-    const items = connectionType(text.slice(0, -2));
+  const list = /^(.+)\[\]$/s.exec(sqlType.trim()) ?? /^ARRAY\s*<(.+)>$/is.exec(sqlType.trim());
+  if (list !== null) {
+    const items = connectionType(list[1] ?? '');
     return items === null ? null : { type: 'list', items };
   }
+  const struct = /^STRUCT\s*<(.+)>$/is.exec(sqlType.trim());
+  if (struct !== null) return structType(struct[1] ?? '');
   const decimal = /^(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)$/.exec(text);
   if (decimal !== null)
     return { type: 'decimal128', precision: Number(decimal[1]), scale: Number(decimal[2] ?? 0) };
   return SIMPLE[text] ?? null;
 }
+
+function structType(members: string): ConnectionType | null {
+  const fields: ConnectionField[] = [];
+  for (const member of splitAtCommas(members)) {
+    const match = /^\s*("(?:[^"]|"")+"|\w+)\s+(.+?)\s*$/s.exec(member);
+    const type = match === null ? null : connectionType(match[2] ?? '');
+    if (match === null || type === null) return null;
+    fields.push({ ...type, name: unquoted(match[1] ?? ''), required: false });
+  }
+  return { type: 'struct', fields };
+}
+
+const unquoted = (name: string): string =>
+  name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 
 /** Null when a column has a type that cannot be stored. */
 export function storedTableOf(draft: Draft, connector: Connector): ConnectionTablePost | null {

@@ -1,5 +1,7 @@
 /** What the page needs to know of a CREATE FUNCTION without planning it: the server does that. */
 
+import { splitAtCommas } from '../../lib/sql-types.ts';
+
 /** The arguments as declared: a name and a type each. Empty when the text is no declaration yet. */
 export function parametersOf(definition: string): { name: string; type: string }[] {
   const head = /\bFUNCTION\s+[\w".]+\s*\(/i.exec(definition);
@@ -21,23 +23,6 @@ function untilClosed(text: string, start: number): string {
     if (depth === 0) return text.slice(start, at);
   }
   return text.slice(start);
-}
-
-function splitAtCommas(text: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let from = 0;
-  for (let at = 0; at <= text.length; at++) {
-    const char = text[at];
-    if (char === '(' || char === '<') depth++;
-    if (char === ')' || char === '>') depth--;
-    if ((char === ',' && depth === 0) || at === text.length) {
-      const part = text.slice(from, at);
-      if (part.trim() !== '') parts.push(part);
-      from = at + 1;
-    }
-  }
-  return parts;
 }
 
 /** A value of the type, as JSON, to begin with. */
