@@ -14,12 +14,12 @@ import type { Expr } from '../expr/expr.ts';
 import { exprColumns } from '../expr/expr-tools.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { grown, wider } from '../state/growth.ts';
-import type { RowPairs } from '../state/row-lists.ts';
+import type { PairList } from '../state/row-lists.ts';
 import type { JoinSide } from './join-side.ts';
 import type { Output } from './operator.ts';
 import { rowJson } from './row-json.ts';
 
-export class JoinPairs implements RowPairs {
+export class JoinPairs implements PairList {
   /** Row of the batch, and place of the other side's row. */
   rows: Int32Array = new Int32Array(4096);
   ids: Int32Array = new Int32Array(4096);

@@ -102,7 +102,7 @@ export class RowLists {
 }
 
 /** Rows of a batch beside rows that are kept. */
-export type RowPairs = {
+export type PairList = {
   rows: Int32Array;
   ids: Int32Array;
   count: number;
@@ -196,7 +196,7 @@ export class RowList {
     from: number,
     to: number,
     most: number,
-    pairs: RowPairs,
+    pairs: PairList,
   ): number {
     const { heads } = this.#lists;
     const { blocks } = this.#rows;

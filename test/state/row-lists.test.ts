@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Column } from '../../src/batch/column.ts';
 import { hashRows } from '../../src/batch/row-hash.ts';
 import { INT32, INT64, TEXT, type SqlType } from '../../src/batch/types.ts';
-import { RowLists, type RowList, type RowPairs, type RowTimes } from '../../src/state/row-lists.ts';
+import { RowLists, type RowList, type PairList, type RowTimes } from '../../src/state/row-lists.ts';
 
 const KEYS = 12;
 const SEED = 20_261_130;
@@ -97,7 +97,7 @@ class Model {
 
 /** What rows with keys `numbers` meet, a few pairs at a time; each fifth row meets nobody. */
 function pairsOf(list: RowList, numbers: Int32Array): number[][] {
-  const pairs: RowPairs = {
+  const pairs: PairList = {
     rows: new Int32Array(2),
     ids: new Int32Array(2),
     count: 0,
