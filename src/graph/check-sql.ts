@@ -6,7 +6,8 @@
  */
 import type { ErrorReport } from '../base/errors.ts';
 import type { ConnectorDeclaration } from '../plan/declaration.ts';
-import { type Fix, fixesFor } from '../plan/fixes.ts';
+import { fixesFor } from '../plan/fixes.ts';
+import type { Fix } from '../plan/fixes/edits.ts';
 import { tokenize } from '../sql/lexer.ts';
 import { parseProgram } from '../sql/parser.ts';
 import { applyEdits } from '../sql/places.ts';
