@@ -17,7 +17,6 @@
  */
 import { must } from '../base/assert.ts';
 import { EngineError, type ErrorReport, reportOf } from '../base/errors.ts';
-import { redactedOperators } from '../graph/redaction.ts';
 import type { SinkItem } from '../lineage/types.ts';
 import type {
   CommandAnswer,
@@ -27,28 +26,20 @@ import type {
   GenerationSpec,
   HostCommand,
 } from '../protocol/messages.ts';
-import { type CheckpointPort, HostCheckpoints } from './host-checkpoints.ts';
+import { HostCheckpoints } from './host-checkpoints.ts';
 import { HostCommits, tokenOf } from './host-commits.ts';
-import type { HostEffect, HostEvent, HostStep } from './host-events.ts';
-import { checkStateBudget } from './state-budget.ts';
+import type { HostEvent, HostStep } from './host-events.ts';
+import { HostLeadership } from './host-leadership.ts';
 import { HostMetrics } from './host-metrics.ts';
-import type { CallingBody } from './calling-body.ts';
+import { HostOutbox } from './host-outbox.ts';
+import { checkpointPort, type PortHost, subtaskPort } from './host-ports.ts';
 import { RestoreTask } from './restore-task.ts';
-import type { SinkNode } from './sink-node.ts';
 import type { StageRuntime } from './stage-runtime.ts';
+import { checkStateBudget } from './state-budget.ts';
 import { LAYER_POLICY, type LayerPolicy } from './state-layers.ts';
 import { buildSubtasks, type Subtasks } from './subtasks.ts';
 
 type Phase = 'empty' | 'restoring' | 'ready' | 'running' | 'stopped';
-
-/** What an answered request was for. */
-type Pending =
-  | { tag: 'restore' }
-  | { tag: 'upload' }
-  | { tag: 'stage'; sink: SinkNode; index: number }
-  | { tag: 'pre-commit' }
-  | { tag: 'commit'; epoch: number; sink: string }
-  | { tag: 'call'; body: CallingBody; ticket: number };
 
 /** Units of work (batches or frames) of one stage in one step. */
 const STAGE_BUDGET = 16;
@@ -60,22 +51,18 @@ export class HostMachine {
   #phase: Phase = 'empty';
   #spec: GenerationSpec | null = null;
   #index = 0;
-  #leader = '';
-  /** The last `deploy` or `adopt`: what was sent before it and comes later has no effect. */
-  #ledBy = { start: 0, sequence: 0 };
+  readonly #leadership = new HostLeadership();
   #subtasks: Subtasks | null = null;
   #restore: RestoreTask | null = null;
   #checkpoints: HostCheckpoints | null = null;
   readonly #commits = new HostCommits();
   /** Incarnation of every host heard of, by index. */
   #peers = new Map<number, string>();
-  #pending = new Map<number, Pending>();
-  #nextRequest = 1;
   #sourcesOpen = false;
   #drainReported = false;
   #graceful = false;
   #lastTickMs = 0;
-  #effects: HostEffect[] = [];
+  readonly #outbox = new HostOutbox();
   #cutInStep = false;
   readonly #metrics = new HostMetrics();
   #nowMs = 0;
@@ -103,7 +90,7 @@ export class HostMachine {
     return {
       pipelineId,
       generation,
-      leader: this.#leader,
+      leader: this.#leadership.leader,
       index: this.#index,
       incarnation: this.#incarnation,
     };
@@ -111,7 +98,7 @@ export class HostMachine {
 
   /** One step. Nothing is thrown: a failure becomes a `failed` report. */
   handle(event: HostEvent, nowMs: number): HostStep {
-    this.#effects = [];
+    this.#outbox.beginStep();
     this.#cutInStep = false;
     this.#nowMs = nowMs;
     let busy = false;
@@ -121,13 +108,14 @@ export class HostMachine {
     } catch (thrown) {
       this.#fail(reportOf(thrown), '');
     }
-    return { effects: this.#effects, busy, wakeAtMs: this.#wakeAtMs(), cut: this.#cutInStep };
+    const { effects } = this.#outbox;
+    return { effects, busy, wakeAtMs: this.#wakeAtMs(), cut: this.#cutInStep };
   }
 
   #dispatch(event: HostEvent): boolean {
     switch (event.tag) {
       case 'command':
-        this.#effects.push({
+        this.#outbox.push({
           tag: 'answer',
           requestId: event.requestId,
           answer: this.#onCommand(event.envelope),
@@ -149,12 +137,11 @@ export class HostMachine {
         return true;
       case 'pre-committed':
       case 'file-put':
-        this.#pending.delete(event.requestId);
+        this.#outbox.answered(event.requestId);
         this.#checkpoints?.answered(event.requestId);
         return false;
       case 'staged': {
-        const pending = this.#pending.get(event.requestId);
-        this.#pending.delete(event.requestId);
+        const pending = this.#outbox.answered(event.requestId);
         if (pending?.tag === 'stage') pending.sink.onStaged(pending.index, event.staged);
         return false;
       }
@@ -162,8 +149,7 @@ export class HostMachine {
         this.#onCommitted(event.requestId);
         return false;
       case 'called': {
-        const pending = this.#pending.get(event.requestId);
-        this.#pending.delete(event.requestId);
+        const pending = this.#outbox.answered(event.requestId);
         if (pending?.tag === 'call') pending.body.answered(pending.ticket, event.reply);
         return true;
       }
@@ -174,7 +160,7 @@ export class HostMachine {
         if (this.#phase !== 'stopped') this.#release();
         return false;
       case 'effect-failed':
-        if (this.#pending.delete(event.requestId)) this.#fail(event.report, '');
+        if (this.#outbox.answered(event.requestId) !== undefined) this.#fail(event.report, '');
         return false;
     }
   }
@@ -189,11 +175,7 @@ export class HostMachine {
     if (this.#spec !== null && envelope.generation !== this.#spec.generation) {
       return { tag: 'unknown-incarnation', incarnation: this.#incarnation };
     }
-    if (this.#isOutdated(envelope)) return { tag: 'stale-leader' };
-    if (command.tag === 'deploy' || command.tag === 'adopt') {
-      this.#leader = envelope.leader;
-      this.#ledBy = { start: envelope.leaderStart, sequence: envelope.sequence };
-    } else if (envelope.leader !== this.#leader) return { tag: 'stale-leader' };
+    if (!this.#leadership.follows(envelope)) return { tag: 'stale-leader' };
     if (this.#phase === 'stopped') {
       return command.tag === 'stop'
         ? { tag: 'accepted' }
@@ -201,12 +183,6 @@ export class HostMachine {
     }
     this.#obey(command);
     return { tag: 'accepted' };
-  }
-
-  /** A late `deploy` would take the rows back that were read since; a late `begin` would begin too early. */
-  #isOutdated({ leaderStart, sequence }: CommandEnvelope): boolean {
-    const { start, sequence: last } = this.#ledBy;
-    return leaderStart < start || (leaderStart === start && sequence < last);
   }
 
   #obey(command: HostCommand): void {
@@ -256,72 +232,34 @@ export class HostMachine {
     this.#index = index;
     this.#phase = 'restoring';
     this.#sourcesOpen = false;
-    this.#pending.clear();
+    this.#outbox.giveUp();
     this.#peers.clear();
     this.#drainReported = false;
-    const redacted = redactedOperators(spec.graph);
-    this.#subtasks = buildSubtasks(spec, index, this.#incarnation, (checkpoint?.epoch ?? 0) + 2, {
-      read: (operator, partition, request) =>
-        this.#effects.push({ tag: 'read', operator, partition, request }),
-      fail: (operator, report) => this.#fail(report, operator),
-      problems: (node, kind, problems) =>
-        this.#metrics.note(
-          node,
-          kind,
-          problems,
-          this.#index,
-          this.#nowMs,
-          redacted.has(node.operator.id),
-        ),
-      stage: (sink, index, request) => {
-        const requestId = this.#request({ tag: 'stage', sink, index });
-        this.#effects.push({
-          tag: 'stage',
-          requestId,
-          connector: must(this.#subtasks, 'subtasks').connectorOf(sink.operator),
-          request,
-        });
-      },
-      call: (body, ticket, request) => {
-        const requestId = this.#request({ tag: 'call', body, ticket });
-        const { operator } = body;
-        this.#effects.push({ tag: 'call-function', requestId, operator, request });
-      },
-      preview: (sink, rows, count) =>
-        this.#effects.push({ tag: 'preview', operator: sink.operator, rows, count }),
-    });
-    const port: CheckpointPort = {
+    const ports: PortHost = {
       spec,
       index,
       incarnation: this.#incarnation,
-      leader: () => this.#leader,
-      upload: (nameOf, bytes) => {
-        const requestId = this.#request({ tag: 'upload' });
-        const key = nameOf(requestId);
-        this.#effects.push({ tag: 'put-file', requestId, key, bytes });
-        return { requestId, key };
-      },
-      preCommit: (sink, epoch, items) => {
-        const requestId = this.#request({ tag: 'pre-commit' });
-        const token = tokenOf(spec, sink, epoch);
-        const timeoutMs = spec.settings.checkpointTimeoutMs;
-        this.#effects.push({ tag: 'pre-commit', requestId, token, items, timeoutMs });
-        return requestId;
-      },
+      outbox: this.#outbox,
+      metrics: this.#metrics,
+      leader: () => this.#leadership.leader,
+      nowMs: () => this.#nowMs,
+      subtasks: () => must(this.#subtasks, 'subtasks'),
+      fail: (report, operator) => this.#fail(report, operator),
     };
-    this.#checkpoints = new HostCheckpoints(this.#subtasks, port, this.#layers);
+    const firstEpoch = (checkpoint?.epoch ?? 0) + 2;
+    this.#subtasks = buildSubtasks(spec, index, this.#incarnation, firstEpoch, subtaskPort(ports));
+    this.#checkpoints = new HostCheckpoints(this.#subtasks, checkpointPort(ports), this.#layers);
     this.#restore = new RestoreTask(checkpoint, this.#subtasks, index);
     for (const key of this.#restore.keys) {
-      const requestId = this.#request({ tag: 'restore' });
+      const requestId = this.#outbox.request({ tag: 'restore' });
       this.#restore.requested(requestId, key);
-      this.#effects.push({ tag: 'get-file', requestId, key });
+      this.#outbox.push({ tag: 'get-file', requestId, key });
     }
     this.#finishRestore();
   }
 
   #onFileRead(requestId: number, bytes: Uint8Array): void {
-    const pending = this.#pending.get(requestId);
-    this.#pending.delete(requestId);
+    const pending = this.#outbox.answered(requestId);
     if (pending?.tag !== 'restore' || this.#restore === null) return;
     this.#restore.onFile(requestId, bytes);
     this.#finishRestore();
@@ -336,12 +274,8 @@ export class HostMachine {
   }
 
   #reportDeployed(): void {
-    const report = {
-      tag: 'deployed',
-      drained: this.#drained(),
-      answers: this.#ledBy.sequence,
-    } as const;
-    this.#effects.push({ tag: 'report', report });
+    const answers = this.#leadership.sequence;
+    this.#outbox.report({ tag: 'deployed', drained: this.#drained(), answers });
   }
 
   #onBarrier(command: HostCommand & { tag: 'barrier' }): void {
@@ -354,7 +288,7 @@ export class HostMachine {
 
   #onDelivery(delivery: Delivery, requestId: number): void {
     const answer = this.#accept(delivery, requestId);
-    if (answer !== null) this.#effects.push({ tag: 'answer-delivery', requestId, answer });
+    if (answer !== null) this.#outbox.push({ tag: 'answer-delivery', requestId, answer });
   }
 
   #accept(delivery: Delivery, requestId: number): DeliveryAnswer | null {
@@ -413,21 +347,21 @@ export class HostMachine {
     for (const output of subtasks.remoteOutputs) {
       const next = output.nextDelivery();
       if (next !== null)
-        this.#effects.push({ tag: 'deliver', edge: output.edge, to: output.to, ...next });
+        this.#outbox.push({ tag: 'deliver', edge: output.edge, to: output.to, ...next });
     }
     for (const channel of subtasks.channels) {
       for (const requestId of channel.releaseHeld()) {
-        this.#effects.push({ tag: 'answer-delivery', requestId, answer: { tag: 'accepted' } });
+        this.#outbox.push({ tag: 'answer-delivery', requestId, answer: { tag: 'accepted' } });
       }
     }
     this.#reportCheckpoint(subtasks);
     if (!this.#drainReported && this.#drained()) {
       this.#drainReported = true;
-      this.#effects.push({ tag: 'report', report: { tag: 'drained' } });
+      this.#outbox.report({ tag: 'drained' });
     }
     if (this.#graceful && subtasks.quiet) {
       this.#graceful = false;
-      this.#effects.push({ tag: 'report', report: { tag: 'stopped' } });
+      this.#outbox.report({ tag: 'stopped' });
     }
     this.#heartbeat(subtasks);
   }
@@ -440,7 +374,7 @@ export class HostMachine {
       this.#nowMs,
       heartbeatIntervalMs,
     );
-    if (heartbeat !== null) this.#effects.push({ tag: 'report', report: heartbeat });
+    if (heartbeat !== null) this.#outbox.report(heartbeat);
   }
 
   #reportCheckpoint(subtasks: Subtasks): void {
@@ -449,36 +383,35 @@ export class HostMachine {
     // What the checkpoint's counters say is seen no later than the checkpoint.
     this.#metrics.hasten();
     this.#heartbeat(subtasks);
-    this.#effects.push({ tag: 'report', report });
+    this.#outbox.report(report);
   }
 
   #commit(epoch: number, items: readonly SinkItem[]): void {
     if (items.length === 0) {
-      this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch, sinks: [] } });
+      this.#outbox.report({ tag: 'committed', epoch, sinks: [] });
       return;
     }
     for (const [sink, own] of this.#commits.begin(epoch, items)) {
-      const requestId = this.#request({ tag: 'commit', epoch, sink });
+      const requestId = this.#outbox.request({ tag: 'commit', epoch, sink });
       const connector = must(this.#subtasks, 'subtasks').connectorOf(sink);
       const spec = must(this.#spec, 'generation spec');
       const token = tokenOf(spec, sink, epoch);
       const timeoutMs = spec.settings.commitTimeoutMs;
       const call = { requestId, epoch, sink, connector, token, items: own, timeoutMs };
-      this.#effects.push({ tag: 'commit', ...call });
+      this.#outbox.push({ tag: 'commit', ...call });
     }
   }
 
   #onCommitted(requestId: number): void {
-    const pending = this.#pending.get(requestId);
-    this.#pending.delete(requestId);
+    const pending = this.#outbox.answered(requestId);
     if (pending?.tag !== 'commit' || !this.#commits.finish(pending.epoch, pending.sink)) return;
     const { epoch, sink } = pending;
-    this.#effects.push({ tag: 'report', report: { tag: 'committed', epoch, sinks: [sink] } });
+    this.#outbox.report({ tag: 'committed', epoch, sinks: [sink] });
   }
 
   #settle({ epoch, attempt }: HostCommand & { tag: 'settled' }): void {
     for (const position of this.#checkpoints?.settle({ epoch, attempt }) ?? []) {
-      this.#effects.push({ tag: 'trim', ...position });
+      this.#outbox.push({ tag: 'trim', ...position });
     }
   }
 
@@ -491,13 +424,13 @@ export class HostMachine {
   }
 
   #stop(): void {
-    this.#effects.push({ tag: 'report', report: { tag: 'stopped' } });
+    this.#outbox.report({ tag: 'stopped' });
     this.#release();
   }
 
   #fail(report: ErrorReport, operator: string): void {
     if (this.#phase === 'stopped') return;
-    this.#effects.push({ tag: 'report', report: { tag: 'failed', report, operator } });
+    this.#outbox.report({ tag: 'failed', report, operator });
     this.#release();
   }
 
@@ -505,14 +438,8 @@ export class HostMachine {
     this.#phase = 'stopped';
     this.#subtasks = null;
     this.#checkpoints = null;
-    this.#pending.clear();
-    this.#effects.push({ tag: 'released' });
-  }
-
-  #request(pending: Pending): number {
-    const requestId = this.#nextRequest++;
-    this.#pending.set(requestId, pending);
-    return requestId;
+    this.#outbox.giveUp();
+    this.#outbox.push({ tag: 'released' });
   }
 
   #wakeAtMs(): number | null {
