@@ -17,19 +17,19 @@
  */
 import { assert, must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
-import { bitAt, bitmapBytes, type Column } from '../batch/column.ts';
+import type { Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { gatherFloats } from '../batch/index-run.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { filterBatch, takeColumn } from '../batch/take.ts';
-import { BOOLEAN, FLOAT64, TIMESTAMP, type Schema } from '../batch/types.ts';
+import { filterBatch } from '../batch/take.ts';
+import { FLOAT64, TIMESTAMP, type Schema } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
-import { makeColumnStore, type ColumnStore } from '../state/column-store.ts';
 import { allGroups, hashesOfKeys } from '../state/group-index.ts';
 import { hashedLater } from '../state/hashed-later.ts';
 import type { SnapshotKind, StateChanges, StateTable } from '../state/state-table.ts';
+import { changesBatch, EmittedRows } from './emitted-rows.ts';
 import { entriesOf, entryTables } from './entry-tables.ts';
 import { GroupedAggregates, GroupInputs, type EvaluatedBatch } from './group-aggregates.ts';
 import { asTimes, GroupLives, LATE, timesColumn } from './group-lives.ts';
@@ -56,13 +56,9 @@ export class UpdatingAggregate implements Operator {
   readonly #grouped: GroupedAggregates;
   /** Rows in each group, appends less retractions. */
   #rowCounts = new Float64Array(16);
-  /** 1: the group's row in `#emitted` is out downstream. */
-  #isOut = new Uint8Array(16);
-  #emitted: readonly ColumnStore[];
+  readonly #emitted: EmittedRows;
   #isDirty = new Uint8Array(16);
   #dirty: number[] = [];
-  /** Groups whose row is out. */
-  #outCount = 0;
   #flushedMs: number | null = null;
   /** Keys of groups that were swept since the last snapshot. */
   #swept: { columns: readonly Column[]; hashes: Uint32Array }[] = [];
@@ -79,11 +75,7 @@ export class UpdatingAggregate implements Operator {
       ttl === null ? [...spec.keys] : [...spec.keys, { tag: 'row-time', type: TIMESTAMP }];
     this.#keyCount = keys.length;
     this.#grouped = new GroupedAggregates(keys, spec.aggregates);
-    this.#emitted = this.#emptyStores();
-  }
-
-  #emptyStores(): ColumnStore[] {
-    return this.#spec.aggregates.map((call) => makeColumnStore(call.type));
+    this.#emitted = new EmittedRows(spec.aggregates.map((call) => call.type));
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
@@ -175,10 +167,9 @@ export class UpdatingAggregate implements Operator {
     if (count > this.#rowCounts.length) {
       const room = Math.max(count, this.#rowCounts.length * 2);
       this.#rowCounts = copyInto(new Float64Array(room), this.#rowCounts);
-      this.#isOut = copyInto(new Uint8Array(room), this.#isOut);
       this.#isDirty = copyInto(new Uint8Array(room), this.#isDirty);
     }
-    for (const store of this.#emitted) store.reach(count);
+    this.#emitted.reach(count);
   }
 
   #count(evaluated: EvaluatedBatch, groups: Int32Array): void {
@@ -206,8 +197,7 @@ export class UpdatingAggregate implements Operator {
   #forget(groups: readonly number[], output: Output): void {
     this.#flush(output);
     for (const group of groups) {
-      this.#outCount -= this.#isOut[group] as number;
-      this.#isOut[group] = 0;
+      this.#emitted.forget(group);
       this.#rowCounts[group] = 0;
     }
     this.#noteGone(groups);
@@ -236,8 +226,9 @@ export class UpdatingAggregate implements Operator {
   }
 
   #sweepIfMany(): void {
-    const silent = this.#grouped.count - this.#outCount;
-    if (silent > DEAD_GROUPS_MAX && silent > this.#outCount) this.#sweep();
+    const { count } = this.#emitted;
+    const silent = this.#grouped.count - count;
+    if (silent > DEAD_GROUPS_MAX && silent > count) this.#sweep();
   }
 
   #flushGroups(groups: Int32Array, output: Output): void {
@@ -245,86 +236,11 @@ export class UpdatingAggregate implements Operator {
     const results = this.#grouped.accumulators.map((accumulator) =>
       accumulator.results(groups, errors),
     );
-    // Rows of the output: index i < n is the old row of groups[i], index n + i its new row.
-    const count = groups.length;
-    const picked = new Int32Array(2 * count);
-    let rowsOut = 0;
-    /** Rows of results that are out from now on, and their groups. */
-    const rows = new Int32Array(count);
-    const alives = new Int32Array(count);
-    const { failed } = errors;
-    let news = 0;
-    let olds = 0;
-    for (let at = 0; at < count; at++) {
-      const group = groups[at] as number;
-      this.#isDirty[group] = 0;
-      if (failed && errors.hasFailed(at)) continue;
-      const wasOut = this.#isOut[group] === 1;
-      // Without keys too: whether rows that are all gone were here does not show, whatever order they came in.
-      const alive = (this.#rowCounts[group] as number) > 0;
-      if (wasOut && alive && this.#isAsEmitted(group, results, at)) continue;
-      if (wasOut) {
-        picked[rowsOut++] = at;
-        olds++;
-      }
-      if (alive) picked[rowsOut++] = count + at;
-      this.#outCount += Number(alive) - Number(wasOut);
-      this.#isOut[group] = alive ? 1 : 0;
-      if (!alive) continue;
-      rows[news] = at;
-      alives[news++] = group;
-    }
-    const isAllNew = olds === 0 && news === count;
-    // Before what is out is overwritten.
-    const before = olds === 0 ? null : this.#emitted.map((store) => store.gather(groups));
-    this.#emitted.forEach((store, part) =>
-      store.put(alives, must(results[part], 'a result'), rows, news),
-    );
-    if (isAllNew) this.#emitNew(groups, results, output);
-    else this.#emit(groups, before ?? results, results, picked.subarray(0, rowsOut), output);
-    if (failed) output.fail(this.#problems(groups, results, errors));
-  }
-
-  #isAsEmitted(group: number, results: readonly Column[], row: number): boolean {
-    return this.#emitted.every((store, part) =>
-      store.equals(group, must(results[part], 'a result'), row),
-    );
-  }
-
-  /** Groups none of which was out: their results are the rows as they are. */
-  #emitNew(groups: Int32Array, results: readonly Column[], output: Output): void {
-    const rows = groups.length;
-    const retract = new Uint8Array(rows);
-    output.emit({
-      rows,
-      columns: [...this.#keysOf(groups), ...results],
-      eventTime: null,
-      retract,
-    });
-  }
-
-  #emit(
-    groups: Int32Array,
-    before: readonly Column[],
-    after: readonly Column[],
-    picked: Int32Array,
-    output: Output,
-  ): void {
-    if (picked.length === 0) return;
-    const count = groups.length;
-    const groupOfRow = picked.map((index) => groups[index % count] as number);
-    const retract = new Uint8Array(picked.length);
-    for (let row = 0; row < picked.length; row++)
-      retract[row] = (picked[row] as number) < count ? 1 : 0;
-    const aggregates = before.map((old, at) =>
-      takeColumn(concatColumns([old, must(after[at], 'a result')]), picked, picked.length),
-    );
-    output.emit({
-      rows: picked.length,
-      columns: [...this.#keysOf(groupOfRow), ...aggregates],
-      eventTime: null,
-      retract,
-    });
+    for (let at = 0; at < groups.length; at++) this.#isDirty[groups[at] as number] = 0;
+    const changes = this.#emitted.change(groups, results, errors, this.#rowCounts);
+    if (changes.picked.length > 0)
+      output.emit(changesBatch(groups, changes, results, (of) => this.#keysOf(of)));
+    if (errors.failed) output.fail(this.#problems(groups, results, errors));
   }
 
   #keysOf(groups: Int32Array): Column[] {
@@ -343,21 +259,14 @@ export class UpdatingAggregate implements Operator {
   /** Forgets groups that have no rows and nothing out. */
   #sweep(): void {
     const isNeeded = (group: number): boolean =>
-      this.#lives?.isAlive(group) ?? (this.#isOut[group] === 1 || this.#rowCounts[group] !== 0);
+      this.#lives?.isAlive(group) ?? (this.#emitted.isOut(group) || this.#rowCounts[group] !== 0);
     const alive = allGroups(this.#grouped.count).filter(isNeeded);
     const dead = allGroups(this.#grouped.count).filter((group) => !isNeeded(group));
     // Lives that are over were named when they ended.
     if (this.#lives === null && dead.length > 0) this.#noteGone([...dead]);
-    const stores = this.#emptyStores();
-    stores.forEach((store, at) => {
-      const values = must(this.#emitted[at], 'a store').gather(alive);
-      const all = allGroups(alive.length);
-      store.put(all, values, all, all.length);
-    });
     this.#rowCounts = Float64Array.from(alive, (group) => this.#rowCounts[group] as number);
-    this.#isOut = Uint8Array.from(alive, (group) => this.#isOut[group] as number);
     this.#isDirty = new Uint8Array(alive.length);
-    this.#emitted = stores;
+    this.#emitted.retain(alive);
     this.#grouped.retain(alive);
     this.#lives?.renumber(alive);
   }
@@ -397,19 +306,13 @@ export class UpdatingAggregate implements Operator {
 
   #stateColumns(groups: Int32Array): Column[] {
     const rows = groups.length;
-    const out = new Uint8Array(bitmapBytes(rows));
-    const isOut = this.#isOut;
-    for (let at = 0; at < rows; at++)
-      out[at >> 3] =
-        (out[at >> 3] as number) | ((isOut[groups[at] as number] as number) << (at & 7));
     const values = gatherFloats(this.#rowCounts, groups);
     const grouped = this.#grouped.savedColumns(groups);
     const keys = this.#keyCount;
     return [
       ...grouped.slice(0, keys),
       { tag: 'float64', type: FLOAT64, length: rows, validity: null, values },
-      { tag: 'boolean', type: BOOLEAN, length: rows, validity: null, bits: out },
-      ...this.#emitted.map((store) => store.gather(groups)),
+      ...this.#emitted.savedColumns(groups),
       ...grouped.slice(keys),
       ...(this.#lives?.spansOf(groups) ?? []),
     ];
@@ -421,12 +324,7 @@ export class UpdatingAggregate implements Operator {
     return [
       ...grouped.slice(0, keys),
       { name: 'rows', type: FLOAT64, nullable: false },
-      { name: 'out', type: BOOLEAN, nullable: false },
-      ...this.#spec.aggregates.map((call, at) => ({
-        name: `emitted${at}`,
-        type: call.type,
-        nullable: true,
-      })),
+      ...this.#emitted.savedSchema(),
       ...grouped.slice(keys),
       ...(this.#lives === null ? [] : ['first', 'last']).map((name) => ({
         name,
@@ -441,10 +339,10 @@ export class UpdatingAggregate implements Operator {
       if (entriesOf(table) >= 0) continue;
       assert(table.table === 'groups', `unknown state table ${table.table}`);
       const keys = table.columns.slice(0, this.#keyCount);
-      const [counts, out, ...rest] = table.columns.slice(this.#keyCount);
-      assert(counts?.tag === 'float64' && out?.tag === 'boolean', 'the columns of the table');
-      const emitted = rest.slice(0, this.#emitted.length);
-      const states = rest.slice(this.#emitted.length);
+      const [counts, ...rest] = table.columns.slice(this.#keyCount);
+      assert(counts?.tag === 'float64', 'the columns of the table');
+      const emitted = rest.slice(0, 1 + this.#spec.aggregates.length);
+      const states = rest.slice(emitted.length);
       const groups = this.#grouped.mergeSaved([...keys, ...states], table.rows);
       this.#makeRoom();
       this.#lives?.restore(
@@ -457,16 +355,9 @@ export class UpdatingAggregate implements Operator {
         },
         groups,
       );
-      for (let row = 0; row < table.rows; row++) {
-        const group = groups[row] as number;
-        this.#rowCounts[group] = counts.values[row] as number;
-        this.#isOut[group] = bitAt(out.bits, row) ? 1 : 0;
-        this.#outCount += this.#isOut[group] as number;
-      }
-      const all = allGroups(table.rows);
-      this.#emitted.forEach((store, at) =>
-        store.put(groups, must(emitted[at], 'an emitted column'), all, all.length),
-      );
+      for (let row = 0; row < table.rows; row++)
+        this.#rowCounts[groups[row] as number] = counts.values[row] as number;
+      this.#emitted.restore(emitted, groups, table.rows);
     }
     for (const table of tables)
       if (entriesOf(table) >= 0)
@@ -474,12 +365,9 @@ export class UpdatingAggregate implements Operator {
   }
 
   stateBytes(): number {
-    const flat = this.#rowCounts.byteLength + this.#isOut.byteLength + this.#isDirty.byteLength;
+    const flat = this.#rowCounts.byteLength + this.#isDirty.byteLength;
     const lives = this.#lives?.bytes() ?? 0;
-    return this.#emitted.reduce(
-      (sum, store) => sum + store.bytes(),
-      this.#grouped.bytes() + flat + lives,
-    );
+    return this.#emitted.bytes() + this.#grouped.bytes() + flat + lives;
   }
 
   stateRows(): number {
