@@ -161,7 +161,7 @@ test('random bytes are refused without harm', () => {
       expected(columns, bytes),
     );
   }
-});
+}, 30_000);
 
 test('every invalid UTF-8 sequence of two and three bytes in a text is refused and every valid one kept', () => {
   const checker = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -187,7 +187,7 @@ test('every invalid UTF-8 sequence of two and three bytes in a text is refused a
   }
   expect(found).toHaveLength(wanted.length);
   expect(found.findIndex((text, index) => text !== wanted[index])).toBe(-1);
-});
+}, 30_000);
 
 test('a row without a required field and one of the wrong type are reported with their place, an unknown field as a warning', () => {
   const columns = [

@@ -265,7 +265,10 @@ export function readShaped(start: usize, row: u32): usize {
     p += length;
     const follows = what >> 8;
     if (follows == SKIP_STRING) p = skipString(p);
-    else if (follows == INT64) p = readPlainInt64(p, load<usize>(step, TARGET), load<usize>(step, STEP_FIELD), row);
+    else if (follows == INT64) {
+      const end = readPlainInt64(p, load<usize>(step, TARGET) + (row << 3));
+      p = end != 0 ? end : readInt64(p, load<usize>(step, STEP_FIELD), row);
+    }
     else if (follows == SKIP_NUMBER) p = skipPlainNumber(p);
     else if (follows == TIME) p = readPlainTimestamp(p, load<usize>(step, TARGET), load<usize>(step, STEP_FIELD), row);
     else if (follows == STRING) p = copyString(p, load<usize>(step, STEP_FIELD), row);

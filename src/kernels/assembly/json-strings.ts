@@ -303,12 +303,12 @@ export function skipNumber(p: usize): usize {
 export function skipPlainNumber(p: usize): usize {
   const chunk = load<u64>(p) ^ 0x3030303030303030;
   const others = ((chunk + 0x7676767676767676) | chunk) & 0x8080808080808080;
+  // As in `readPlainInt64`.
+  if (<u32>(chunk & 255) - 1 > 8 || others == 0) return skipNumber(p);
   const bits = ctz<u64>(others) & ~7;
   // What ends the number is looked at as well: a comma or the end of the object.
   const end: u32 = <u32>(chunk >> bits) & 255;
-  const isPlain =
-    others != 0 && bits != 0 && (bits == 8 || (chunk & 255) != 0) && (end == (0x2c ^ 48) || end == (0x7d ^ 48));
-  return isPlain ? p + <usize>(bits >> 3) : skipNumber(p);
+  return end == (0x2c ^ 48) || end == (0x7d ^ 48) ? p + <usize>(bits >> 3) : skipNumber(p);
 }
 
 function skipNested(p: usize, depth: u32): usize {

@@ -103,28 +103,31 @@ function readMoreDigits(p: usize, upper: u64): usize {
   return at;
 }
 
-/** A BIGINT of up to 15 digits without sign, by two looks; any other by `readInt64`. `data`: where the values lie. */
+/**
+ * A BIGINT of up to 15 digits that has no sign and is not 0, into the slot at `slot`; any other the caller leaves to
+ * `readInt64`, and 0 tells of it.
+ */
 // @ts-ignore: decorator
 @inline
-export function readPlainInt64(p: usize, data: usize, field: usize, row: u32): usize {
+export function readPlainInt64(p: usize, slot: usize): usize {
   const chunk = load<u64>(p) ^ 0x3030303030303030;
+  // The first digit is 1 to 9: so there is one, and no zero leads.
+  if (<u32>(chunk & 255) - 1 > 8) return 0;
   const others = ((chunk + 0x7676767676767676) | chunk) & 0x8080808080808080;
+  if (others == 0) return readLongInt64(p, chunk, slot);
   const bits = ctz<u64>(others) & ~7;
-  if (bits > 8 && (chunk & 255) == 0) return readInt64(p, field, row);
-  if (others == 0) return readLongInt64(p, chunk, data, field, row);
-  if (bits == 0) return readInt64(p, field, row);
-  store<u64>(data + (row << 3), ofDigits(chunk << (64 - bits)));
+  store<u64>(slot, ofDigits(chunk << (64 - bits)));
   return p + <usize>(bits >> 3);
 }
 
 /** The same for one that begins with eight digits. */
-function readLongInt64(p: usize, first: u64, data: usize, field: usize, row: u32): usize {
+function readLongInt64(p: usize, first: u64, slot: usize): usize {
   const chunk = load<u64>(p, 8) ^ 0x3030303030303030;
   const others = ((chunk + 0x7676767676767676) | chunk) & 0x8080808080808080;
-  if (others == 0) return readInt64(p, field, row);
+  if (others == 0) return 0;
   const bits = ctz<u64>(others) & ~7;
   const lower = ofDigits((chunk << (56 - bits)) << 8);
-  store<u64>(data + (row << 3), ofDigits(first) * load<u64>(WHOLE_POWERS + <usize>bits) + lower);
+  store<u64>(slot, ofDigits(first) * load<u64>(WHOLE_POWERS + <usize>bits) + lower);
   return p + 8 + <usize>(bits >> 3);
 }
 
