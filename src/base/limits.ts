@@ -16,6 +16,8 @@ export const LIMITS = {
   patternProgramMax: 1_000,
   /** Ways to match rows that are open at once, in one partition. */
   matchThreadsMax: 10_000,
+  /** Errors, and warnings, that are told of one text; of the others how many there are. */
+  findingsToldMax: 200,
   parallelismMax: 64,
   /** Windows of one query that hold the same row. */
   windowsPerRowMax: 100_000,

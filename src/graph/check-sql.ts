@@ -5,6 +5,7 @@
  * length of the text, so that the whole stays within what one pause in typing allows.
  */
 import type { ErrorReport } from '../base/errors.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { ConnectorDeclaration } from '../plan/declaration.ts';
 import { fixesFor } from '../plan/fixes.ts';
 import type { Fix } from '../plan/fixes/edits.ts';
@@ -15,6 +16,9 @@ import { type PlanSqlOptions, type SqlPlan, planSql } from './plan-sql.ts';
 
 export type Diagnostic = ErrorReport & { fixes?: Fix[] };
 
+/** `more`: errors and warnings beyond those told. */
+export type Findings = { errors: Diagnostic[]; warnings: Diagnostic[]; more: number };
+
 /** Characters planned for trying fixes, over all of them, and how many are tried at most. */
 const TRIED_CHARACTERS_MAX = 60_000;
 const TRIED_MAX = 16;
@@ -22,16 +26,19 @@ const TRIED_MAX = 16;
 const same = (left: ErrorReport, right: ErrorReport): boolean =>
   left.code === right.code && left.message === right.message;
 
-/** The findings of a plan with their fixes. */
+/** The findings of a plan with their fixes, as many as anybody reads. */
 export function withFixes(
   text: string,
   plan: Pick<SqlPlan, 'errors' | 'warnings'>,
   connectors: readonly ConnectorDeclaration[],
   options: PlanSqlOptions,
-): { errors: Diagnostic[]; warnings: Diagnostic[] } {
+): Findings {
   const all = [...plan.errors, ...plan.warnings];
+  const errors = plan.errors.slice(0, LIMITS.findingsToldMax);
+  const warnings = plan.warnings.slice(0, LIMITS.findingsToldMax);
+  const more = all.length - errors.length - warnings.length;
   let left = Math.min(TRIED_MAX, Math.floor(TRIED_CHARACTERS_MAX / (text.length + 500)));
-  if (all.length === 0 || left === 0) return plan;
+  if (all.length === 0 || left === 0) return { errors, warnings, more };
   const { program, damaged } = parseProgram(text);
   const context = {
     text,
@@ -51,5 +58,5 @@ export function withFixes(
     const fixes = fixesFor(report, context).filter((fix) => left > 0 && works(report, fix));
     return fixes.length === 0 ? report : { ...report, fixes };
   };
-  return { errors: plan.errors.map(fixed), warnings: plan.warnings.map(fixed) };
+  return { errors: errors.map(fixed), warnings: warnings.map(fixed), more };
 }

@@ -225,6 +225,16 @@ describe('validate_query', () => {
     ]);
   });
 
+  test('tells 200 errors of a text of nonsense, and how many more there are', async () => {
+    const query = `${TABLES}\n${'SELECT no FROM nowhere;\n'.repeat(3000)}`;
+    const { errors, more } = await validate(query);
+    expect([errors.length, more]).toEqual([200, 2800]);
+    const refused = await world.call('POST', '/api/v1/pipelines', { name: 'x', query });
+    expect(refused.status).toBe(400);
+    expect([refused.body.errors.length, refused.body.more]).toEqual([200, 2800]);
+    expect(await validate('SELEC 1')).not.toHaveProperty('more');
+  });
+
   test('calls the functions that come with the query also while it tries fixes', async () => {
     const definition =
       'CREATE FUNCTION twice(n BIGINT) RETURNS BIGINT LANGUAGE javascript AS $$ return n * 2n; $$';

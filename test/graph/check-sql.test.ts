@@ -362,6 +362,20 @@ SELECT FROM v`;
   });
 });
 
+test('of more findings than anybody reads the first are told, and how many more there are', () => {
+  const wrong = (from: number, statements: number): string =>
+    Array.from({ length: statements }, (_, at) => `SELECT no${from + at} FROM orders;`).join('\n');
+  const told = (text: string) =>
+    withFixes(text, planSql(text, DECLARATIONS, OPTIONS), DECLARATIONS, OPTIONS);
+  const many = told(ORDERS + wrong(0, 1234));
+  expect(many.errors.length).toBe(200);
+  expect(many.errors[199]?.message).toContain('no199');
+  expect(many.more).toBe(1034);
+  const few = told(ORDERS + wrong(0, 200));
+  expect(few.errors.length).toBe(200);
+  expect(few.more).toBe(0);
+});
+
 test('a hostile text is checked in a bounded time', () => {
   const wrong = Array.from(
     { length: 3000 },

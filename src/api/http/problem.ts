@@ -16,6 +16,7 @@ import {
   type ErrorReport,
   reportOf,
 } from '../../base/errors.ts';
+import { LIMITS } from '../../base/limits.ts';
 
 /** Codes whose status is not that of their domain. */
 const STATUS: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
@@ -60,12 +61,17 @@ const reported = {
 /** One error or warning in a list. */
 export const ReportSchema = z.object({ message: z.string(), ...reported }).openapi('Report');
 
+export const MoreSchema = z.int().openapi({
+  description: `How many errors and warnings there are beyond the first ${LIMITS.findingsToldMax} of each, when there are more.`,
+});
+
 export const ProblemSchema = z
   .object({
     error: z.string().openapi({ example: 'there is no pipeline pl_5bY2kd81Qz' }),
     ...reported,
-    /** Of a refused query: everything that is wrong with it. */
+    /** Of a refused query: what is wrong with it. */
     errors: z.array(ReportSchema).optional(),
+    more: MoreSchema.optional(),
   })
   .openapi('Problem');
 
@@ -84,8 +90,14 @@ export function problemResponse(report: ErrorReport, errors?: readonly ErrorRepo
   const headers: Record<string, string> = {};
   const retryAfter = RETRY_AFTER_SECONDS[report.code];
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-  const body = { ...problemOf(report), ...(errors === undefined ? {} : { errors }) };
+  const body = { ...problemOf(report), ...(errors === undefined ? {} : told(errors)) };
   return Response.json(body, { status: statusOf(report.code), headers });
+}
+
+function told(errors: readonly ErrorReport[]): Pick<Problem, 'errors' | 'more'> {
+  const first = errors.slice(0, LIMITS.findingsToldMax);
+  const more = errors.length - first.length;
+  return { errors: first, ...(more === 0 ? {} : { more }) };
 }
 
 /** Thrown by a route to answer with several errors. */

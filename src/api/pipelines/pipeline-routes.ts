@@ -142,12 +142,13 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
   api.openapi(validate, async (c) => {
     const { query, udfs, parallelism, default_sink: defaultSink } = c.req.valid('json');
     const plan = await checkQuery(c.env, query, udfs, { defaultSink, parallelism, explain: true });
-    const { graph, errors, warnings, logical, physical } = plan;
+    const { graph, errors, warnings, more, logical, physical } = plan;
     return c.json(
       {
         ...(graph === null ? {} : { graph: viewGraph(graph, parallelism) }),
         errors,
         warnings,
+        ...(more === 0 ? {} : { more }),
         tables: tableViews(plan),
         outputs: graph === null ? [] : outputViews(graph),
         logical,

@@ -6,6 +6,7 @@ import {
   QueryOutputSchema,
   QueryTableSchema,
 } from '../authoring/diagnostic-shapes.ts';
+import { MoreSchema } from '../http/problem.ts';
 import { strictShape } from '../http/strict-shape.ts';
 
 export const STOP_MODES = ['none', 'checkpoint', 'graceful', 'immediate', 'force'] as const;
@@ -242,6 +243,7 @@ export const ValidationSchema = z
     graph: GraphSchema.optional().openapi({ description: 'Only when there are no errors.' }),
     errors: z.array(DiagnosticSchema),
     warnings: z.array(DiagnosticSchema),
+    more: MoreSchema.optional(),
     tables: z.array(QueryTableSchema).openapi({
       description: 'What the text declares, and as far as it could be read when it has errors.',
     }),

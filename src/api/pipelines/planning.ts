@@ -5,7 +5,7 @@ import { allTables, listProfiles } from '../../catalog/connections.ts';
 import { listFunctions } from '../../catalog/functions.ts';
 import { DECLARATIONS } from '../../connectors/declarations.ts';
 import type { UserFunction } from '../../expr/user-function.ts';
-import { type Diagnostic, withFixes } from '../../graph/check-sql.ts';
+import { type Findings, withFixes } from '../../graph/check-sql.ts';
 import type { PhysicalGraph } from '../../graph/graph.ts';
 import { type PlanSqlOptions, type SqlPlan, planSql } from '../../graph/plan-sql.ts';
 import type { ConnectionProfile } from '../../plan/connection-profiles.ts';
@@ -17,12 +17,11 @@ import type { ApiServices } from '../services.ts';
 /** `stored`: ids of the stored tables that the query names. */
 export type QueryPlan = SqlPlan & { stored: string[] };
 
-export type CheckedQuery = QueryPlan & {
-  errors: Diagnostic[];
-  warnings: Diagnostic[];
-  /** Tables that it may name though it does not declare them. */
-  outsideTables: readonly OutsideTable[];
-};
+export type CheckedQuery = QueryPlan &
+  Findings & {
+    /** Tables that it may name though it does not declare them. */
+    outsideTables: readonly OutsideTable[];
+  };
 
 /** @param udfs  sent with the query: they stand before those that are stored */
 export async function planQuery(

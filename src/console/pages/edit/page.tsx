@@ -148,6 +148,7 @@ type TabsProps = { desk: Desk; pane: Pane; show(pane: Pane): void };
 /** On a narrow page every part is a tab; on a wide one SQL and graph are always in sight. */
 function PaneTabs({ desk, pane, show }: TabsProps) {
   const findings = desk.validation.answer.value?.findings ?? [];
+  const more = desk.validation.answer.value?.result.more ?? 0;
   const errors = findings.some(({ severity }) => severity === 'error');
   return (
     <div class="edit-tabs" role="group" aria-label="Parts of the page">
@@ -166,7 +167,7 @@ function PaneTabs({ desk, pane, show }: TabsProps) {
             {icon !== undefined && findings.length > 0 && <Icon name={icon} />}
             {TITLES[name]}
             {name === 'problems' && findings.length > 0 && (
-              <span class={`tab-count ${errors ? 'bad' : 'warn'}`}>{findings.length}</span>
+              <span class={`tab-count ${errors ? 'bad' : 'warn'}`}>{findings.length + more}</span>
             )}
           </button>
         );

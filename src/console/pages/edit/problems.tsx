@@ -1,4 +1,5 @@
 /** What is wrong with the query, each with its place and the fixes to click. */
+import { count } from '../../lib/format.ts';
 import type { Finding } from '../../parts/editor/findings.ts';
 import { rangeOf } from '../../parts/editor/edits.ts';
 import { Empty } from '../../parts/empty.tsx';
@@ -8,6 +9,7 @@ import type { Desk } from './desk.ts';
 export function Problems({ desk }: { desk: Desk }) {
   const { answer, failure } = desk.validation;
   const findings = answer.value?.findings ?? [];
+  const more = answer.value?.result.more ?? 0;
   const { value: text } = desk.text;
   if (failure.value !== null) return <ProblemNote thrown={failure.value} />;
   if (findings.length === 0)
@@ -29,6 +31,7 @@ export function Problems({ desk }: { desk: Desk }) {
           about={answer.value?.about ?? ''}
         />
       ))}
+      {more > 0 && <li class="faint">and {count(more)} more</li>}
     </ul>
   );
 }
