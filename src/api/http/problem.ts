@@ -60,6 +60,7 @@ const reported = {
 
 /** One error or warning in a list. */
 export const ReportSchema = z.object({ message: z.string(), ...reported }).openapi('Report');
+export type Report = z.infer<typeof ReportSchema>;
 
 export const MoreSchema = z.int().openapi({
   description: `How many errors and warnings there are beyond the first ${LIMITS.findingsToldMax} of each, when there are more.`,

@@ -1,15 +1,19 @@
 /** Calls the function as it stands in the editor, in the same sandbox that pipelines call it in. */
 import { useEffect, useState } from 'preact/hooks';
 import type { EvaluateAnswer } from '../../../api/authoring/authoring-shapes.ts';
+import type { ServerInfo } from '../../../api/stream/detail-shapes.ts';
 import { api } from '../../api/client.ts';
+import { useLoaded } from '../../api/load.ts';
 import { duration } from '../../lib/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ReportNote } from '../../parts/report-note.tsx';
 import { parametersOf, sampleCall } from './function-text.ts';
 
 const CALLS_MAX = 100;
 
 export function TestBench({ definition }: { definition: string }) {
+  const { data: server } = useLoaded<ServerInfo>('/server');
   const parameters = parametersOf(definition);
   const shape = parameters.map(({ type }) => type).join();
   const [calls, setCalls] = useState('');
@@ -38,6 +42,9 @@ export function TestBench({ definition }: { definition: string }) {
       <div class="panel-head">
         <h2>Test bench</h2>
         <div class="actions">
+          {server?.local === true && (
+            <span class="bench-limit faint">An endless loop stops this local server.</span>
+          )}
           <button
             type="button"
             class="button primary"
@@ -82,12 +89,8 @@ function Results({ answer, lines }: { answer: EvaluateAnswer | null; lines: read
     return <p class="faint">The results stand here, with every digit, once you have called it.</p>;
   return (
     <div role="status" class="bench-results">
-      {answer.reports.map(({ code, message, hint }) => (
-        <div key={message} class="note bad">
-          <strong>{message}</strong>
-          {hint !== undefined && <span>{hint}</span>}
-          <span class="code">{code}</span>
-        </div>
+      {answer.reports.map((report) => (
+        <ReportNote key={report.message} report={report} />
       ))}
       {answer.results.map(({ value, error, micros }, index) => (
         // Results are in the order of the calls and have no other name.
