@@ -76,7 +76,9 @@ export function describeState(spec: OperatorSpec): string | null {
       return `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, ${per}, freed when the watermark passes their end${afterLateness(spec.window)}`;
     }
     case 'window-best':
-      return `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, the rows that share its best value, freed when the watermark passes their end`;
+      return spec.local === true
+        ? null
+        : `${describeWindowState(spec.window, spec.windowColumn !== undefined)}, of each the rows that share its best value, freed when the watermark passes their end`;
     case 'updating-aggregate':
       return describeGroupState(spec);
     case 'newest-by-key':

@@ -104,6 +104,8 @@ export type OperatorSpec =
       windowColumn?: number;
       column: number;
       greatest: boolean;
+      /** Stands before a shuffle and another one: what it holds leaves at barriers as well. */
+      local?: true;
     }
   /** Output: keys, then aggregates; rows carry retractions. */
   | {

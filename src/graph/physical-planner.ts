@@ -133,6 +133,7 @@ function specOf(node: PlanNode): OperatorSpec {
         ...(node.windowColumn === null ? {} : { windowColumn: node.windowColumn }),
         column: node.column,
         greatest: node.greatest,
+        ...(node.local ? { local: true as const } : {}),
       };
     case 'updating-aggregate':
       return {

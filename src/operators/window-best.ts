@@ -3,8 +3,9 @@
  *
  * Place in the walk: stage 6. The planner puts it where a query joins rows back to the extreme value of their window. Rows
  * are compared as they come, and those that cannot be the best any more are dropped at once; the others leave when the
- * watermark passes the end of their window, as they came. Before a shuffle it may stand once more: what is the best of all is
- * the best of its subtask.
+ * watermark passes the end of their window, as they came. Before a shuffle it stands once more: what is the best of all is
+ * the best of its subtask. There nothing is held over a barrier, so that rows never come back to another subtask, whose
+ * time may have gone further.
  *
  * State table `kept`: the rows and their event times; their windows follow from them. It is small, so always whole.
  * Invariants: INV-88 what leaves depends on the rows of a window only, not on how they came in batches. A NULL is never the best.
@@ -160,20 +161,28 @@ export class WindowBest implements Operator {
     this.#overdue = false;
     const due = [...this.#open.keys()].filter((end) => end <= this.#watermark);
     for (const end of due.toSorted((left, right) => left - right)) {
-      const { parts } = must(this.#open.get(end), 'an open window');
+      this.#emit(must(this.#open.get(end), 'an open window'), output);
       this.#open.delete(end);
-      const batch = concatBatches(parts);
-      this.#rows -= batch.rows;
-      for (let from = 0; from < batch.rows; from += LIMITS.batchRowsDefault)
-        output.emit(sliceBatch(batch, from, Math.min(batch.rows, from + LIMITS.batchRowsDefault)));
     }
+  }
+
+  /** What is known of the best value stays known. */
+  #emit(best: Best, output: Output): void {
+    if (best.parts.length === 0) return;
+    const batch = concatBatches(best.parts);
+    best.parts = [];
+    this.#rows -= batch.rows;
+    for (let from = 0; from < batch.rows; from += LIMITS.batchRowsDefault)
+      output.emit(sliceBatch(batch, from, Math.min(batch.rows, from + LIMITS.batchRowsDefault)));
   }
 
   onTick(_nowMs: number, output: Output): void {
     if (this.#overdue) this.#emitDue(output);
   }
 
-  onBarrier(): void {}
+  onBarrier(output: Output): void {
+    if (this.#spec.local === true) for (const best of this.#open.values()) this.#emit(best, output);
+  }
 
   snapshot(): StateTable[] {
     if (this.#rows === 0) return [];
