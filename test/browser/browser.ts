@@ -70,7 +70,7 @@ export async function openPage(
   let trouble: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning')
-      trouble.push(`console ${message.type()}: ${message.text()}`);
+      trouble.push(`console ${message.type()}: ${message.text()} (${message.location().url})`);
   });
   page.on('pageerror', (error) => trouble.push(`page error: ${error.message}`));
   page.on('request', (request) => {
