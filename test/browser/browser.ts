@@ -49,18 +49,21 @@ type PageOptions = {
   width?: number;
   height?: number;
   theme?: 'dark' | 'light';
+  /** For who wants no motion: nothing is found half faded in. */
+  still?: boolean;
 };
 
 /** A page of its own context: nothing is kept in its storage from another. */
 export async function openPage(
   browser: Browser,
   origin: string,
-  { width = 1440, height = 900, theme = 'dark' }: PageOptions = {},
+  { width = 1440, height = 900, theme = 'dark', still = false }: PageOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({
     baseURL: origin,
     viewport: { width, height },
     colorScheme: theme,
+    reducedMotion: still ? 'reduce' : 'no-preference',
     locale: 'en-GB',
     timezoneId: 'Europe/Zurich',
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -103,11 +106,17 @@ type AxeResult = {
   }[];
 };
 
+const EVERYTHING = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'],
+};
+const CONTRAST = { type: 'rule', values: ['color-contrast'] };
+
 /** What axe finds of WCAG 2.2 A and AA that is serious or critical, one line each. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+async function seriousFindings(page: Page, runOnly: typeof EVERYTHING): Promise<string[]> {
   await page.evaluate(axeSource);
   const result = (await page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+    `axe.run(document, ${JSON.stringify({ runOnly })})`,
   )) as AxeResult;
   return result.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -117,7 +126,12 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 }
 
 export async function expectAccessible(page: Page): Promise<void> {
-  expect(await seriousFindings(page)).toEqual([]);
+  expect(await seriousFindings(page, EVERYTHING)).toEqual([]);
+}
+
+/** All that can differ once a page was looked at in the other theme. */
+export async function expectContrast(page: Page): Promise<void> {
+  expect(await seriousFindings(page, CONTRAST)).toEqual([]);
 }
 
 /** Nothing sticks out at the side: the page can be read without scrolling sideways. */
