@@ -22,11 +22,20 @@ afterAll(async () => {
 const hasFocus = (target: Locator): Promise<boolean> =>
   target.evaluate((element) => element === element.ownerDocument.activeElement);
 
-/** Whether a reader sees where focus is. */
+/** Whether a reader sees where focus is: on the element, on what covers it, or on the sign that is drawn for it. */
 const showsFocus = (target: Locator): Promise<boolean> =>
   target.evaluate((element) => {
-    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
-    return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
+    const { getComputedStyle } = element.ownerDocument.defaultView as unknown as {
+      getComputedStyle(of: unknown, pseudo?: string): Record<string, string>;
+    };
+    const hasLine = ({ outlineStyle, outlineWidth }: Record<string, string>): boolean =>
+      outlineStyle !== 'none' && outlineWidth !== '0px';
+    const sign = element.querySelector('.river-hit');
+    return (
+      hasLine(getComputedStyle(element)) ||
+      hasLine(getComputedStyle(element, '::after')) ||
+      (sign !== null && getComputedStyle(sign)['strokeWidth'] === '2px')
+    );
   });
 
 /** Goes on by Tab, as somebody does who cannot point; an editor is left as its label says. */
@@ -62,7 +71,8 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Control+a');
     await page.keyboard.type('by keyboard');
     await tabTo(page, dialog.getByLabel('Checkpoint every'));
-    await page.keyboard.type('1');
+    await page.keyboard.press('Home');
+    expect(await dialog.getByLabel('Checkpoint every').inputValue()).toBe('1');
     await press(page, dialog.getByRole('button', { name: 'Start' }));
     await page.getByRole('heading', { name: 'by keyboard' }).waitFor();
     await page.getByText('Running', { exact: true }).waitFor();

@@ -1,5 +1,5 @@
 /** A button that opens a short list of actions. Arrow keys move, Escape and a click elsewhere close, focus goes back. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useId, useRef, useState } from 'preact/hooks';
 import { Icon, type IconName } from './icon.tsx';
 
 export type MenuEntry = {
@@ -25,7 +25,8 @@ export function Menu({ label, entries, icon = 'down', compact = false }: Props) 
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
-  useEffect(() => {
+  // Before the next key, so that no arrow is lost.
+  useLayoutEffect(() => {
     if (!open) return undefined;
     items(frame.current)[0]?.focus();
     const away = (event: Event): void => {

@@ -1,6 +1,6 @@
 /** A button that opens a list of things to choose. Arrow keys go through it, Escape closes it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../parts/icon.tsx';
 
 export type Choice = { key: string; title: string; note?: string; onChoose(): void };
@@ -15,7 +15,8 @@ type Props = {
 export function Choices({ label, items, empty = 'Nothing here' }: Props) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // Before the next key, so that no arrow is lost.
+  useLayoutEffect(() => {
     if (!open) return undefined;
     box.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
     const outside = (event: Event): void => {
