@@ -131,6 +131,9 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /** All that can differ once a page was looked at in the other theme. */
 export async function expectContrast(page: Page): Promise<void> {
+  await page.waitForFunction(
+    "document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')",
+  );
   expect(await seriousFindings(page, CONTRAST)).toEqual([]);
 }
 

@@ -17,6 +17,9 @@ import { DevServer } from './dev-server.ts';
 const CLICKS = `CREATE TABLE clicks WITH (connector = 'example', dataset = 'clicks');
 `;
 
+/** Faster than anybody types, and slower than what the editor takes for pasting. */
+const TYPED = { delay: 40 };
+
 let server: DevServer;
 let browser: Browser;
 let watched: WatchedPage;
@@ -41,15 +44,15 @@ describe('the editor', () => {
     await page.getByRole('button', { name: /^Problems \d/ }).waitFor();
     for (let step = 0; step < ' FROM clicks;'.length; step++)
       await page.keyboard.press('ArrowLeft');
-    await page.keyboard.type('user');
+    await page.keyboard.type('user', TYPED);
     await page.getByRole('option', { name: /^user_id/ }).click();
-    await page.keyboard.type(', date_tr');
+    await page.keyboard.type(', date_tr', TYPED);
     const wanted = page.getByRole('option', { name: /^date_trunc/ });
     await wanted.waitFor();
     const documentation = page.locator('.cm-completionInfo');
     expect(await documentation.innerText()).toMatch(/date_trunc\(/);
     await wanted.click();
-    await page.keyboard.type("'hour', ts");
+    await page.keyboard.type("'hour', ts", TYPED);
     expect(await sqlIn(page)).toBe(`${CLICKS}SELECT user_id, date_trunc('hour', ts) FROM clicks;`);
     expect(watched.takeTrouble()).toEqual([]);
   });

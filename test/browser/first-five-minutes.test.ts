@@ -93,7 +93,7 @@ describe('the first five minutes', () => {
       /home|search|category|product|basket|checkout/,
     );
     await page
-      .getByRole('group', { name: /^The query/ })
+      .getByRole('group', { name: 'Graph of the query' })
       .getByText('Window aggregate')
       .waitFor();
     expect(watched.takeTrouble()).toEqual([]);
@@ -154,8 +154,8 @@ describe('the first five minutes', () => {
     const posting = new Posting(id);
     posting.begin();
     await checkpointsTick();
-    await kill('Kill the leader', 2);
-    await kill('Kill host 0', 3);
+    await kill('Kill the leader', 2, posting);
+    await kill('Kill host 0', 3, posting);
     const posted = await posting.end();
     const line = page.getByRole('region', { name: 'Exactly once' });
     const told = posted.toLocaleString('en');
@@ -180,7 +180,8 @@ async function checkpointsTick(): Promise<void> {
 }
 
 /** The page itself shows what becomes of it: the leader that was killed stays behind, greyed, and another owns the line. */
-async function kill(what: string, leaders: number): Promise<void> {
+async function kill(what: string, leaders: number, posting: Posting): Promise<void> {
+  const before = posting.count;
   await choose(page, 'Kill…', what);
   await page.getByRole('dialog').getByRole('button', { name: 'Kill it' }).click();
   const after = page.getByRole('region', { name: 'What happens after the failure' });
@@ -194,4 +195,5 @@ async function kill(what: string, leaders: number): Promise<void> {
     .nth(leaders - 1)
     .waitFor();
   await after.getByRole('button', { name: 'Close' }).click();
+  expect(posting.count, 'rows flow meanwhile').toBeGreaterThan(before);
 }
