@@ -1,8 +1,9 @@
 /**
  * The table of a single key of one or two words: INT, BIGINT, TIMESTAMP.
  *
- * A slot is the key's low word beside its number + 1 (0 is free), so that a lookup touches one cache line. High words
- * are kept apart, and not at all while every one of them is 0: most ids are below 2^32.
+ * While keys lie close together, as ids that are counted up do, a number is found at the key's distance from the lowest
+ * one. Once they do not, they are hashed: a slot is the key's low word beside its number + 1 (0 is free), so that a lookup
+ * touches one cache line. High words are kept apart, and not at all while every one of them is 0: most ids are below 2^32.
  */
 import { assert } from '../base/assert.ts';
 import { mix32 } from '../base/hash.ts';
@@ -18,11 +19,23 @@ const GOLDEN = 0x9e3779b1;
 /** An insertion that has to look at more slots than this gives multiplication up and mixes the bits first. */
 const PROBES_MAX = 64;
 
+/** Keys that lie within so many of each other are close, however few they are. */
+const SPAN_MIN = 64;
+/** Keys are close while they span no more than this many times their number. */
+const SPAN_PER_KEY = 4;
+/** Hashed keys are looked at again, whether they are close, when there are so many. */
+const NEAR_MIN = 1024;
+
 export class PairTable implements KeyTable {
   readonly #type: SqlType;
   readonly #layout: 'int32' | 'int64' | 'timestamp';
   #slots = new Int32Array(2 * SLOTS_MIN);
   #lows = new Int32Array(0);
+  /** Number + 1 (0: no such key) at the distance of the low word from `#base`; null: keys are hashed. */
+  #near: Int32Array | null = new Int32Array(0);
+  #base = 0;
+  /** The high word of every key that is not hashed. */
+  #nearHigh = 0;
   /** By number; null: all are 0. */
   #highs: Int32Array | null = null;
   /** The number of NULL, which is in no slot. */
@@ -62,12 +75,13 @@ export class PairTable implements KeyTable {
       }
       return;
     }
+    const first = this.#findNear(words, from, to, out);
     let slots = this.#slots;
     let mask = slots.length - 2;
     let shift = this.#shift;
     let isMixed = this.#isMixed;
     let highs = this.#highs;
-    for (let row = from; row < to; row++) {
+    for (let row = first; row < to; row++) {
       const low = words[2 * row] as number;
       const high = words[2 * row + 1] as number;
       const hash = low ^ Math.imul(high, HIGH_FACTOR);
@@ -82,6 +96,11 @@ export class PairTable implements KeyTable {
       }
       if (number < 0) {
         number = this.#insert(low, high, slot);
+        if (this.#near !== null) {
+          out[row - from] = number;
+          this.#findWide(column, row + 1, to, out.subarray(row + 1 - from));
+          return;
+        }
         slots = this.#slots;
         mask = slots.length - 2;
         shift = this.#shift;
@@ -92,6 +111,93 @@ export class PairTable implements KeyTable {
     }
   }
 
+  /** Finds keys while they are not hashed; the row after the last one it did. */
+  #findNear(words: Int32Array, from: number, to: number, out: Int32Array): number {
+    let near = this.#near;
+    if (near === null) return from;
+    let base = this.#base;
+    let nearHigh = this.#nearHigh;
+    for (let row = from; row < to; row++) {
+      const low = words[2 * row] as number;
+      const high = words[2 * row + 1] as number;
+      const at = (low - base) >>> 0;
+      let number = high === nearHigh && at < near.length ? (near[at] as number) - 1 : -1;
+      if (number < 0) {
+        number = this.#insertNear(low, high);
+        near = this.#near;
+        base = this.#base;
+        nearHigh = this.#nearHigh;
+      }
+      out[row - from] = number;
+      if (near === null) return row + 1;
+    }
+    return to;
+  }
+
+  /** Numbers a key that is not there, and hashes them all if it is not close to the others. */
+  #insertNear(low: number, high: number): number {
+    const known = this.count - (this.#nullAt < 0 ? 0 : 1);
+    if (known === 0) {
+      this.#base = low & -SPAN_MIN;
+      this.#nearHigh = high;
+      this.#near = new Int32Array(SPAN_MIN);
+    }
+    if (high !== this.#nearHigh || !this.#reach(low, known)) {
+      this.#hashAll();
+      return this.#find(low, high);
+    }
+    const number = this.#add(low, high);
+    (this.#near as Int32Array)[(low - this.#base) >>> 0] = number + 1;
+    return number;
+  }
+
+  /** Makes room for the key among those that are close; false when it is not. */
+  #reach(low: number, known: number): boolean {
+    const before = (this.#near as Int32Array).length;
+    const first = Math.min(this.#base >>> 0, low >>> 0);
+    const end = Math.max((this.#base >>> 0) + before, (low >>> 0) + 1);
+    const span = end - first;
+    if (span === before) return true;
+    if (span > Math.max(4 * SPAN_MIN, SPAN_PER_KEY * known)) return false;
+    // The room to spare lies where the range grows.
+    const spare = span >> 1;
+    const base = first === this.#base >>> 0 ? first : Math.max(0, first - spare);
+    const near = new Int32Array(end - base + (base === first ? spare : 0));
+    for (let number = 0; number < this.count; number++)
+      if (number !== this.#nullAt) near[((this.#lows[number] as number) >>> 0) - base] = number + 1;
+    this.#near = near;
+    this.#base = base | 0;
+    return true;
+  }
+
+  /** Whether hashed keys have turned out to lie close together, and are not hashed any more. */
+  #becomesNear(): boolean {
+    if (this.count < NEAR_MIN) return false;
+    const high = this.#highs === null ? 0 : (this.#highs[this.count - 1] as number);
+    let first = Infinity;
+    let last = 0;
+    for (let number = 0; number < this.count; number++) {
+      if (number === this.#nullAt) continue;
+      if (this.#highs !== null && this.#highs[number] !== high) return false;
+      const low = (this.#lows[number] as number) >>> 0;
+      if (low < first) first = low;
+      if (low > last) last = low;
+    }
+    if (last - first >= SPAN_PER_KEY * this.count) return false;
+    this.#slots = new Int32Array(2 * SLOTS_MIN);
+    this.#nearHigh = high;
+    this.#base = first | 0;
+    this.#near = new Int32Array(0);
+    return this.#reach(last, this.count);
+  }
+
+  #hashAll(): void {
+    this.#near = null;
+    let slots = SLOTS_MIN;
+    while (isCrowded(this.count, slots)) slots *= 2;
+    this.#rehash(slots);
+  }
+
   /** Where the search for a key begins. */
   #slotOf(low: number, high: number): number {
     const hash = low ^ Math.imul(high, HIGH_FACTOR);
@@ -99,6 +205,12 @@ export class PairTable implements KeyTable {
   }
 
   #find(low: number, high: number): number {
+    const near = this.#near;
+    if (near !== null) {
+      const at = (low - this.#base) >>> 0;
+      const number = high === this.#nearHigh && at < near.length ? (near[at] as number) - 1 : -1;
+      return number >= 0 ? number : this.#insertNear(low, high);
+    }
     const slots = this.#slots;
     const mask = slots.length - 2;
     const highs = this.#highs;
@@ -112,16 +224,22 @@ export class PairTable implements KeyTable {
     }
   }
 
-  #insert(low: number, high: number, slot: number): number {
+  #add(low: number, high: number): number {
     const number = this.#claim();
     this.#lows[number] = low;
     if (high !== 0) this.#highs ??= new Int32Array(this.#lows.length);
     if (this.#highs !== null) this.#highs[number] = high;
+    return number;
+  }
+
+  #insert(low: number, high: number, slot: number): number {
+    const number = this.#add(low, high);
     this.#slots[slot] = low;
     this.#slots[slot + 1] = number + 1;
     const slots = this.#slots.length >> 1;
-    if (isCrowded(this.count, slots)) this.#rehash(slots * 2);
-    else if (!this.#isMixed) {
+    if (isCrowded(this.count, slots)) {
+      if (!this.#becomesNear()) this.#rehash(slots * 2);
+    } else if (!this.#isMixed) {
       const probes = ((slot - this.#slotOf(low, high)) >> 1) & (slots - 1);
       if (probes > PROBES_MAX) {
         this.#isMixed = true;
@@ -195,6 +313,7 @@ export class PairTable implements KeyTable {
   }
 
   bytes(): number {
-    return this.#slots.byteLength + this.#lows.byteLength * (this.#highs === null ? 1 : 2);
+    const keys = this.#lows.byteLength * (this.#highs === null ? 1 : 2);
+    return this.#slots.byteLength + (this.#near?.byteLength ?? 0) + keys;
   }
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { Column } from '../../src/batch/column.ts';
 import { columnFromValues, valueAt, type Value } from '../../src/batch/values.ts';
 import {
   BOOLEAN,
@@ -192,3 +193,67 @@ test.each([
   expect(words).toBe(100);
   expect([0, 1, 2].map((at) => valueAt(wide, at))).toEqual([values[0], values[0], values[2]]);
 });
+
+/** Stretches of keys as they come: counted up or down, anywhere in a range, alike in distance, and far from all others. */
+const stretch = fc.oneof(
+  fc.record({ tag: fc.constant('up' as const), from: fc.nat(3000), count: fc.nat(400) }),
+  fc.record({ tag: fc.constant('down' as const), from: fc.nat(3000), count: fc.nat(400) }),
+  fc.record({ tag: fc.constant('among' as const), from: fc.nat(3000), count: fc.nat(2500) }),
+  fc.record({ tag: fc.constant('far' as const), from: fc.nat(1), count: fc.nat(3) }),
+  fc.record({ tag: fc.constant('null' as const), from: fc.nat(1), count: fc.nat(2) }),
+);
+const origins = [0, -1500, 2 ** 31 - 900, 2 ** 32 - 900, -(2 ** 32) - 900, 1_700_000_000_000_000];
+
+test.each(['BIGINT', 'INT'])(
+  'keys of %s that lie close together, or did, have numbers of their own',
+  (name) => {
+    const type = name === 'INT' ? INT32 : INT64;
+    const lowest = name === 'INT' ? -(2 ** 31) : -(2 ** 53);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(
+          ...origins.filter(
+            (origin) => origin > lowest && (name !== 'INT' || origin < 2 ** 31 - 1),
+          ),
+        ),
+        fc.array(stretch, { maxLength: 8 }),
+        fc.integer({ min: 1, max: 900 }),
+        (origin, stretches, rows) => {
+          const keys = stretches.flatMap(({ tag, from, count }) =>
+            Array.from({ length: count }, (_, at): number | null => {
+              if (tag === 'null') return null;
+              if (tag === 'far') return at % 2 === 0 ? lowest + 1 + at : 7 + at * 1_000_003;
+              const step =
+                tag === 'up' ? at : tag === 'down' ? -at : Math.imul(at, 0x9e3779b1) >>> 20;
+              const key = origin + from + step;
+              return name === 'INT' ? key | 0 : key;
+            }),
+          );
+          const column = columnFromValues(
+            type,
+            keys.map((key) => (key === null ? null : name === 'INT' ? key : BigInt(key))),
+          );
+          const index = new GroupIndex([type]);
+          const numbers = new Map<number | null, number>();
+          for (let begin = 0; begin < keys.length; begin += rows) {
+            const end = Math.min(keys.length, begin + rows);
+            const out = new Int32Array(end - begin);
+            index.lookupOrInsert([column], begin, end, out);
+            const wanted = keys.slice(begin, end).map((key) => {
+              if (!numbers.has(key)) numbers.set(key, numbers.size);
+              return numbers.get(key);
+            });
+            expect([...out]).toEqual(wanted);
+          }
+          expect(index.count).toBe(numbers.size);
+          const back = index.keyColumns(allGroups(index.count))[0] as Column;
+          const values = Array.from({ length: back.length }, (_, at) => valueAt(back, at));
+          expect(values.map((value) => (value === null ? null : Number(value)))).toEqual([
+            ...numbers.keys(),
+          ]);
+        },
+      ),
+      { seed: 20_261_130, numRuns: 120 },
+    );
+  },
+);
