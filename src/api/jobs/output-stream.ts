@@ -5,12 +5,11 @@
  * redoes work).
  */
 import type { PipelineAndJob } from '../../catalog/schema.ts';
-import { type EventSink, eventText } from '../http/event-stream.ts';
+import { EventLine } from '../http/event-line.ts';
+import type { EventSink } from '../http/event-stream.ts';
 import type { ApiServices } from '../services.ts';
 import { microsOf } from '../views.ts';
 import { outputKey, type OutputPage, OutputReaders, PAUSE_MS } from './output-readers.ts';
-
-const KEEP_ALIVE_MS = 15_000;
 
 /** A page's rows as `OutputData`: they are spliced into the batch. */
 export function outputData({ operator, subtask, generation, page }: OutputPage, nowMs: number) {
@@ -30,15 +29,15 @@ export async function followOutput(
   load: () => Promise<PipelineAndJob | null>,
   sink: EventSink,
 ): Promise<void> {
+  const line = new EventLine(sink, services.nowMs);
   const readers = new OutputReaders(services, {
     give: (output) => {
       const id = `${outputKey(output.generation, output)}/${output.page.next}`;
-      sink.write(eventText(id, null, JSON.stringify(outputData(output, services.nowMs()))));
+      line.send(id, null, JSON.stringify(outputData(output, services.nowMs())));
     },
     ready: () => sink.ready(),
     over: () => sink.closed,
   });
-  let spokeMs = services.nowMs();
   while (!sink.closed) {
     let found: PipelineAndJob | null;
     try {
@@ -49,11 +48,7 @@ export async function followOutput(
     } catch {
       // Without the catalogue readers go on with the generation they know.
     }
-    const nowMs = services.nowMs();
-    if (nowMs - spokeMs >= KEEP_ALIVE_MS) {
-      sink.write(': keep-alive\n\n');
-      spokeMs = nowMs;
-    }
+    line.keepAlive();
     await services.sleep(PAUSE_MS);
   }
   await readers.finish();

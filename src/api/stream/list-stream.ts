@@ -15,22 +15,21 @@ import {
 } from '../../catalog/summaries.ts';
 import type { Summary } from '../../catalog/summaries.ts';
 import { TERMINAL_STATES } from '../../catalog/schema.ts';
-import { type EventSink, eventText } from '../http/event-stream.ts';
+import { CALLS_MAX, EventLine, LOOK_MS } from '../http/event-line.ts';
+import type { EventSink } from '../http/event-stream.ts';
 import type { ApiServices } from '../services.ts';
 import type { PipelineLive, PipelineSummary } from './summary-shapes.ts';
 import { liveOf, summaryView } from './summary-view.ts';
 
-const LOOK_MS = 1_000;
-const KEEP_ALIVE_MS = 15_000;
 /** Leaders hear of their hosts every two seconds. */
 const LIVE_MS = 2_000;
 const ASKED_AT_ONCE = 8;
 const RATES_KEPT = 30;
-const CALLS_MAX = 9_000;
 
 export class ListStream {
   readonly #services: ApiServices;
   readonly #sink: EventSink;
+  readonly #line: EventLine;
   readonly #watched: ReadonlySet<string>;
   /** The watched ones, as they were last read and last sent. */
   readonly #summaries = new Map<string, Summary>();
@@ -39,7 +38,6 @@ export class ListStream {
   #sequence: number | null;
   #total = 0;
   #calls = 0;
-  #spokeMs: number;
   #askedMs = -Infinity;
   #asking = false;
 
@@ -54,11 +52,11 @@ export class ListStream {
     this.#watched = new Set(watched);
     this.#sequence = sequence;
     this.#sink = sink;
-    this.#spokeMs = services.nowMs();
+    this.#line = new EventLine(sink, services.nowMs);
   }
 
   async run(): Promise<void> {
-    this.#sink.write('retry: 1000\n\n');
+    this.#line.open();
     while (!this.#sink.closed && this.#calls < CALLS_MAX) {
       try {
         // A reader that is behind gets what has changed till it has caught up.
@@ -66,7 +64,7 @@ export class ListStream {
       } catch {
         // Without the catalogue there is nothing new to tell.
       }
-      this.#keepAlive();
+      this.#line.keepAlive();
       await Promise.race([this.#services.sleep(LOOK_MS), this.#sink.gone]);
     }
   }
@@ -137,8 +135,7 @@ export class ListStream {
   #send(event: string, data: object, views: readonly PipelineSummary[]): void {
     for (const view of views)
       if (this.#watched.has(view.id)) this.#sent.set(view.id, JSON.stringify(view));
-    this.#spokeMs = this.#services.nowMs();
-    this.#sink.write(eventText(String(this.#sequence ?? 0), event, JSON.stringify(data)));
+    this.#line.send(String(this.#sequence ?? 0), event, JSON.stringify(data));
   }
 
   /** Asks the leaders of the watched pipelines, beside the looks: what they say is told with the next one. */
@@ -166,12 +163,5 @@ export class ListStream {
     if (status === null || status.generation !== generation) return null;
     const rates = this.#live.get(id)?.rates ?? [];
     return liveOf(status, rates.slice(1 - RATES_KEPT), this.#services.nowMs());
-  }
-
-  #keepAlive(): void {
-    const nowMs = this.#services.nowMs();
-    if (nowMs - this.#spokeMs < KEEP_ALIVE_MS || this.#sink.full) return;
-    this.#spokeMs = nowMs;
-    this.#sink.write(': keep-alive\n\n');
   }
 }

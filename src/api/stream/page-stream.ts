@@ -13,7 +13,8 @@
 import { getPipeline, touchPreview, watchJob } from '../../catalog/pipelines.ts';
 import type { Pipeline, PipelineAndJob } from '../../catalog/schema.ts';
 import type { LeaderStatus } from '../../protocol/messages.ts';
-import { type EventSink, eventText } from '../http/event-stream.ts';
+import { CALLS_MAX, EventLine, LOOK_MS } from '../http/event-line.ts';
+import type { EventSink } from '../http/event-stream.ts';
 import { lineageOf } from '../jobs/lineage-of.ts';
 import { lineageView } from '../jobs/lineage-view.ts';
 import { TOUCH_MS } from '../jobs/output-route.ts';
@@ -29,28 +30,24 @@ import { type Cursor, encodeCursor, type VersionedTopic, versionOf } from './cur
 import { ErrorWatch } from './error-watch.ts';
 import type { Topic } from './event-shapes.ts';
 
-const LOOK_MS = 1_000;
 const OUTPUT_INTERVAL_MS = 200;
-const KEEP_ALIVE_MS = 15_000;
 /** Leaders hear of their hosts every two seconds. */
 const HISTORY_MS = 2_000;
 const HISTORY_SECONDS = 300;
 /** How often the lineage is read although nothing tells of a change: a checkpoint that lost leaves no other trace. */
 const LINEAGE_MS = 30_000;
-/** One invocation may make 10,000 calls. Source: limits of Workers, 2026. */
-const CALLS_MAX = 9_000;
 
 export class PageStream {
   readonly #services: ApiServices;
   readonly #id: string;
   readonly #topics: readonly Topic[];
   readonly #sink: EventSink;
+  readonly #line: EventLine;
   readonly #cursor: Cursor;
   readonly #readers: OutputReaders | null;
   readonly #errors: ErrorWatch | null;
   #pipeline: Pipeline | null = null;
   #calls = 0;
-  #spokeMs: number;
   #touchedMs = -Infinity;
   #historyMs = -Infinity;
   #lineageMs = -Infinity;
@@ -70,17 +67,17 @@ export class PageStream {
     this.#topics = topics;
     this.#cursor = cursor;
     this.#sink = sink;
-    this.#spokeMs = services.nowMs();
+    this.#line = new EventLine(sink, services.nowMs);
     this.#readers = topics.includes('output') ? this.#outputReaders() : null;
     this.#errors = topics.includes('errors') ? new ErrorWatch(this.#services, cursor.errors) : null;
   }
 
   /** Settles when the pipeline is deleted or the reader has gone. */
   async run(): Promise<void> {
-    this.#sink.write('retry: 1000\n\n');
+    this.#line.open();
     while (!this.#sink.closed && this.#calls < CALLS_MAX) {
       if (!(await this.#look())) break;
-      this.#keepAlive();
+      this.#line.keepAlive();
       await Promise.race([this.#services.sleep(LOOK_MS), this.#sink.gone]);
     }
   }
@@ -196,15 +193,7 @@ export class PageStream {
   }
 
   #send(event: string, data: string): void {
-    this.#spokeMs = this.#services.nowMs();
-    this.#sink.write(eventText(encodeCursor(this.#cursor), event, data));
-  }
-
-  #keepAlive(): void {
-    const nowMs = this.#services.nowMs();
-    if (nowMs - this.#spokeMs < KEEP_ALIVE_MS || this.#sink.full) return;
-    this.#spokeMs = nowMs;
-    this.#sink.write(': keep-alive\n\n');
+    this.#line.send(encodeCursor(this.#cursor), event, data);
   }
 
   #outputReaders(): OutputReaders {
