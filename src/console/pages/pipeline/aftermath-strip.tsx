@@ -1,4 +1,5 @@
 /** After something was killed: what happens, as it is seen, until the sums hold again. */
+import { CloseButton } from '../../parts/close-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { aftermathOf } from './aftermath.ts';
 import { usePage } from './context.ts';
@@ -24,14 +25,7 @@ export function AftermathStrip() {
           </li>
         ))}
       </ol>
-      <button
-        type="button"
-        class="button quiet small"
-        aria-label="Close"
-        onClick={() => (feed.killing.value = null)}
-      >
-        <Icon name="cross" />
-      </button>
+      <CloseButton onClose={() => (feed.killing.value = null)} />
     </section>
   );
 }

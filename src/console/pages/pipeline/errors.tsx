@@ -6,9 +6,9 @@ import type { JobLogPageSchema } from '../../../api/jobs/job-shapes.ts';
 import type { ErrorRow, ErrorRows } from '../../../api/stream/detail-shapes.ts';
 import { useLoaded } from '../../api/load.ts';
 import { count } from '../../lib/format.ts';
+import { CloseButton } from '../../parts/close-button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Empty } from '../../parts/empty.tsx';
-import { Icon } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Time } from '../../parts/time.tsx';
 import { type TableColumn, VirtualTable } from '../../parts/virtual-table.tsx';
@@ -184,9 +184,7 @@ function RowDetail({ row, onClose }: { row: ErrorRow; onClose(): void }) {
           )}
         </h3>
         <div class="actions">
-          <button type="button" class="button quiet small" aria-label="Close" onClick={onClose}>
-            <Icon name="cross" />
-          </button>
+          <CloseButton onClose={onClose} />
         </div>
       </div>
       <div class="panel-body">

@@ -2,8 +2,8 @@
 import { bytes, count } from '../../../lib/format.ts';
 import type { LineageManifest } from '../../../../api/stream/detail-shapes.ts';
 import { useLoaded } from '../../../api/load.ts';
+import { CloseButton } from '../../../parts/close-button.tsx';
 import { CopyButton } from '../../../parts/copy-button.tsx';
-import { Icon } from '../../../parts/icon.tsx';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { usePage } from '../context.ts';
@@ -24,9 +24,7 @@ export function NodePanel({ node, river, onClose }: Props) {
         <h2>{kind === 'cut' ? `Behind epoch ${epoch - 1}` : `Epoch ${epoch}`}</h2>
         <span class={`node-state ${kind}`}>{stateWords(node)}</span>
         <div class="actions">
-          <button type="button" class="button quiet small" aria-label="Close" onClick={onClose}>
-            <Icon name="cross" />
-          </button>
+          <CloseButton onClose={onClose} />
         </div>
       </div>
       <div class="panel-body node-body">

@@ -5,7 +5,7 @@ import type {
   StatusPartition,
 } from '../../../../api/observe/status-shapes.ts';
 import { bytes, count, duration, rate, utc } from '../../../lib/format.ts';
-import { Icon } from '../../../parts/icon.tsx';
+import { CloseButton } from '../../../parts/close-button.tsx';
 import { Time } from '../../../parts/time.tsx';
 import type { GraphNode } from '../../../parts/graph/layout.ts';
 import { usePage } from '../context.ts';
@@ -27,9 +27,7 @@ export function OperatorPanel({ node, onClose }: Props) {
         <h2>{node.title}</h2>
         <code>{node.id}</code>
         <div class="actions">
-          <button type="button" class="button quiet small" aria-label="Close" onClick={onClose}>
-            <Icon name="cross" />
-          </button>
+          <CloseButton onClose={onClose} />
         </div>
       </div>
       <div class="panel-body">
