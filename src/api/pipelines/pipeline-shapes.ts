@@ -203,6 +203,16 @@ export const JOB_STATES = [
   'Failed',
 ] as const;
 
+/** What can be done next with a pipeline, as the button of its row says it. */
+export const ACTION_FIELDS = {
+  action: z
+    .enum(STOP_MODES)
+    .nullable()
+    .openapi({ description: 'The stop mode of the next sensible action; null: wait.' }),
+  action_text: z.string(),
+  action_in_progress: z.boolean(),
+};
+
 export const PipelineSchema = z
   .object({
     id: z.string().openapi({ example: 'pl_5bY2kd81Qz' }),
@@ -214,12 +224,7 @@ export const PipelineSchema = z
     stop: z.enum(STOP_MODES).openapi({ description: 'none: it is wanted to run.' }),
     created_at: z.int(),
     state: z.enum(JOB_STATES).openapi({ description: 'Of its job.' }),
-    action: z
-      .enum(STOP_MODES)
-      .nullable()
-      .openapi({ description: 'The stop mode of the next sensible action; null: wait.' }),
-    action_text: z.string(),
-    action_in_progress: z.boolean(),
+    ...ACTION_FIELDS,
     graph: GraphSchema,
     preview: z.boolean(),
     state_url: z.string().nullable(),

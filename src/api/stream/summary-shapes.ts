@@ -1,6 +1,6 @@
 /** Shapes of the list of pipelines, small enough for thousands of them. All times are microseconds since 1970. */
 import { z } from '@hono/zod-openapi';
-import { JOB_STATES, PipelineIdSchema, STOP_MODES } from '../pipelines/pipeline-shapes.ts';
+import { ACTION_FIELDS, JOB_STATES, PipelineIdSchema } from '../pipelines/pipeline-shapes.ts';
 
 export const LiveSchema = z
   .object({
@@ -23,12 +23,7 @@ export const PipelineSummarySchema = z
     id: z.string().openapi({ example: 'pl_5bY2kd81Qz' }),
     name: z.string(),
     state: z.enum(JOB_STATES),
-    action: z
-      .enum(STOP_MODES)
-      .nullable()
-      .openapi({ description: 'The stop mode of the next sensible action; null: wait.' }),
-    action_text: z.string(),
-    action_in_progress: z.boolean(),
+    ...ACTION_FIELDS,
     created_at: z.int(),
     parallelism: z.int(),
     generation: z.int(),
