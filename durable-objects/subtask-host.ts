@@ -44,6 +44,12 @@ const REPORT_PAUSE_MS = 250;
 /** Reports answered `stale` for so long mean that nobody leads this host any more. */
 const DISOWNED_MS = 60_000;
 
+/** Effects that one event answers. */
+type AskingEffect = Extract<
+  HostEffect,
+  { tag: 'get-file' | 'put-file' | 'stage' | 'pre-commit' | 'commit' | 'call-function' }
+>;
+
 export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   readonly #incarnation = crypto.randomUUID();
   readonly #machine = new HostMachine(this.#incarnation);
@@ -153,46 +159,12 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
         void this.#read(effect.operator, effect.partition, effect.request);
         return;
       case 'get-file':
-        this.#answerWith(effect.requestId, getStateFile(this.env.BUCKET, effect.key), (bytes) => ({
-          tag: 'file-read',
-          requestId: effect.requestId,
-          bytes,
-        }));
-        return;
       case 'put-file':
-        this.#answerWith(
-          effect.requestId,
-          putStateFile(this.env.BUCKET, effect.key, effect.bytes),
-          () => ({ tag: 'file-put', requestId: effect.requestId }),
-        );
-        return;
       case 'stage':
-        this.#answerWith(
-          effect.requestId,
-          this.#sinks(STAGE_TIMEOUT_MS).stage(effect.request),
-          (staged) => ({ tag: 'staged', requestId: effect.requestId, staged }),
-        );
-        return;
       case 'pre-commit':
-        this.#answerWith(
-          effect.requestId,
-          this.#sinks(effect.timeoutMs).preCommit(effect.token, effect.items),
-          () => ({ tag: 'pre-committed', requestId: effect.requestId }),
-        );
-        return;
       case 'commit':
-        this.#answerWith(
-          effect.requestId,
-          this.#sinks(effect.timeoutMs).commit(effect.token, effect.items),
-          () => ({ tag: 'committed', requestId: effect.requestId }),
-        );
-        return;
       case 'call-function':
-        this.#answerWith(effect.requestId, this.#functions.call(effect.request), (reply) => ({
-          tag: 'called',
-          requestId: effect.requestId,
-          reply,
-        }));
+        this.#answerWith(effect.requestId, this.#ask(effect));
         return;
       case 'preview':
         this.#tail(effect.operator).push(effect.rows, effect.count);
@@ -205,6 +177,33 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
       case 'released':
         this.#release();
         return;
+    }
+  }
+
+  /** What is asked of the bucket, of sinks and of functions; they retry on their own. */
+  async #ask(effect: AskingEffect): Promise<HostEvent> {
+    const { requestId } = effect;
+    const { BUCKET } = this.env;
+    switch (effect.tag) {
+      case 'get-file':
+        return { tag: 'file-read', requestId, bytes: await getStateFile(BUCKET, effect.key) };
+      case 'put-file':
+        await putStateFile(BUCKET, effect.key, effect.bytes);
+        return { tag: 'file-put', requestId };
+      case 'stage': {
+        const staged = await this.#sinks(STAGE_TIMEOUT_MS).stage(effect.request);
+        return { tag: 'staged', requestId, staged };
+      }
+      case 'pre-commit':
+        await this.#sinks(effect.timeoutMs).preCommit(effect.token, effect.items);
+        return { tag: 'pre-committed', requestId };
+      case 'commit':
+        await this.#sinks(effect.timeoutMs).commit(effect.token, effect.items);
+        return { tag: 'committed', requestId };
+      case 'call-function': {
+        const reply = await this.#functions.call(effect.request);
+        return { tag: 'called', requestId, reply };
+      }
     }
   }
 
@@ -229,10 +228,9 @@ export class SubtaskHost extends DurableObject<Env> implements HostCalls {
   }
 
   /** Feeds the outcome of an effect back; a failure is final, the calls retry on their own. */
-  #answerWith<T>(requestId: number, call: Promise<T>, event: (result: T) => HostEvent): void {
-    call.then(
-      (result) => {
-        const answer = event(result);
+  #answerWith(requestId: number, asked: Promise<HostEvent>): void {
+    asked.then(
+      (answer) => {
         this.#crashPoint.reach(`${answer.tag}:after`);
         this.#feed(answer);
       },

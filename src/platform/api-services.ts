@@ -34,39 +34,7 @@ export function apiServices(env: Env, later: Later): ApiServices {
     reconcileLater: (pipelineId) => {
       later.waitUntil(reconcileNow(env, pipelineId).rest);
     },
-    leaderStatus: async (pipelineId, generation) => {
-      try {
-        return await answeredWithin(
-          STATUS_MS,
-          leaders(env).getByName(leaderName(pipelineId, generation)).poll(),
-        );
-      } catch {
-        return null;
-      }
-    },
-    leaderSeries: async (pipelineId, generation) => {
-      try {
-        const leader = leaders(env).getByName(leaderName(pipelineId, generation));
-        return await answeredWithin(STATUS_MS, leader.series());
-      } catch {
-        return [];
-      }
-    },
-    leaderHistory: async (pipelineId, generation, { fromMs, toMs, stepMs }) => {
-      try {
-        const leader = leaders(env).getByName(leaderName(pipelineId, generation));
-        return await answeredWithin(STATUS_MS, leader.history(fromMs, toMs, stepMs));
-      } catch {
-        return null;
-      }
-    },
-    flush: (pipelineId, generation) =>
-      answeredWithin(STATUS_MS, leaders(env).getByName(leaderName(pipelineId, generation)).flush()),
-    problems: (pipelineId, generation, after, limit) =>
-      answeredWithin(
-        STATUS_MS,
-        leaders(env).getByName(leaderName(pipelineId, generation)).problems(after, limit),
-      ),
+    ...leaderServices(env),
     readObject: async (key) => {
       const object = await withRetry(() => env.BUCKET.get(key));
       return object === null ? null : new Uint8Array(await object.arrayBuffer());
@@ -88,6 +56,45 @@ export function apiServices(env: Env, later: Later): ApiServices {
       later.waitUntil(forget(env, pipelineId, jobId, generation));
     },
     local: isLocal(env) ? localServices(env) : null,
+  };
+}
+
+type LeaderServices = Pick<
+  ApiServices,
+  'leaderStatus' | 'leaderSeries' | 'leaderHistory' | 'flush' | 'problems'
+>;
+
+/** What a leader tells; one that is silent for long is taken for none where a page can do without it. */
+function leaderServices(env: Env): LeaderServices {
+  const leaderOf = (pipelineId: string, generation: number) =>
+    leaders(env).getByName(leaderName(pipelineId, generation));
+  return {
+    leaderStatus: async (pipelineId, generation) => {
+      try {
+        return await answeredWithin(STATUS_MS, leaderOf(pipelineId, generation).poll());
+      } catch {
+        return null;
+      }
+    },
+    leaderSeries: async (pipelineId, generation) => {
+      try {
+        return await answeredWithin(STATUS_MS, leaderOf(pipelineId, generation).series());
+      } catch {
+        return [];
+      }
+    },
+    leaderHistory: async (pipelineId, generation, { fromMs, toMs, stepMs }) => {
+      try {
+        const leader = leaderOf(pipelineId, generation);
+        return await answeredWithin(STATUS_MS, leader.history(fromMs, toMs, stepMs));
+      } catch {
+        return null;
+      }
+    },
+    flush: (pipelineId, generation) =>
+      answeredWithin(STATUS_MS, leaderOf(pipelineId, generation).flush()),
+    problems: (pipelineId, generation, after, limit) =>
+      answeredWithin(STATUS_MS, leaderOf(pipelineId, generation).problems(after, limit)),
   };
 }
 
