@@ -297,7 +297,7 @@ test('an updating result is written as changes', () => {
 });
 
 test('every declared connector can be made, and nothing else', () => {
-  const needed = { path: 'p', event_rate: 1 };
+  const needed = { path: 'p', event_rate: 1, dataset: 'clicks' };
   for (const declaration of DECLARATIONS) {
     const fallbacks = Object.fromEntries(
       declaration.options.flatMap((option) =>
@@ -311,7 +311,8 @@ test('every declared connector can be made, and nothing else', () => {
     );
     const options = { ...fallbacks, ...required } as Record<string, string | number>;
     if (declaration.source) {
-      const schema = declaration.schema ?? SCHEMA;
+      const { option, schemas } = declaration.schemaByOption ?? { option: '', schemas: {} };
+      const schema = declaration.schema ?? schemas[String(options[option])] ?? SCHEMA;
       const source = makeSource(contextOf(declaration.name, options, schema));
       expect(source.partitions).toEqual([0]);
       expect(source.poll(1_700_000_000_000).tag).toMatch(/^(read|batch)$/);
