@@ -131,9 +131,11 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /** All that can differ once a page was looked at in the other theme. */
 export async function expectContrast(page: Page): Promise<void> {
-  await page.waitForFunction(
-    "document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')",
-  );
+  const moving = (): Promise<number> =>
+    page.evaluate(
+      "document.getAnimations().filter((one) => one instanceof CSSTransition && one.playState === 'running').length",
+    );
+  await expect.poll(moving, { timeout: 5_000 }).toBe(0);
   expect(await seriousFindings(page, CONTRAST)).toEqual([]);
 }
 
