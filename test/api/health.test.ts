@@ -243,6 +243,17 @@ describe('rows', () => {
     );
   });
 
+  test('ALL_BAD names the operator in which every row failed, and is silent once one row passes', () => {
+    const world = new HealthWorld(`${table('t')} SELECT 1 / v AS q FROM t;`).start();
+    world.post('t', [at('10:00:10', { v: 0 }), at('10:00:11', { v: 0 })]);
+    world.cluster.runFor(3_000);
+    expect(world.health).toMatchObject({ code: 'ALL_BAD', level: 'warning' });
+    expect(world.health.sentence).toMatch(/^All 2 rows failed in .*1 \/ .*DIVISION_BY_ZERO/);
+    world.post('t', [at('10:00:12', { v: 2 })]);
+    world.cluster.runFor(3_000);
+    expect(world.codes).not.toContain('ALL_BAD');
+  });
+
   test('ALL_FILTERED names the condition', () => {
     const world = new HealthWorld(`${table('t')} SELECT k FROM t WHERE v > 100;`).start();
     world.post('t', [at('10:00:10', { v: 1 }), at('10:00:11', { v: 2 })]);

@@ -10,7 +10,7 @@ import {
   sqlOf,
 } from '../../src/console/pages/connections/draft.ts';
 import { withAdded } from '../../src/console/pages/connections/add-to-draft.ts';
-import { ingestSnippets, ingestUrl } from '../../src/console/pages/connections/snippets.ts';
+import { ingestSnippets, ingestUrl } from '../../src/console/lib/snippets.ts';
 import { connectionType, storedTableOf } from '../../src/console/pages/connections/stored-table.ts';
 
 const http: Connector = {

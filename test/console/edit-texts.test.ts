@@ -8,7 +8,7 @@ import {
   withTable,
 } from '../../src/console/pages/edit/http-tables.ts';
 import { operatorLines } from '../../src/console/pages/edit/plan-text.ts';
-import { bodyOf, sampleRow } from '../../src/console/pages/edit/rows-text.ts';
+import { bodyOf, sampleRow } from '../../src/console/lib/rows-text.ts';
 import { suggestedName } from '../../src/console/pages/edit/suggested-name.ts';
 
 const table = (name: string, line: number, column: number): QueryTable => ({
@@ -28,13 +28,31 @@ describe('the statement of a table', () => {
       "-- ; no end\nCREATE TABLE a (x TEXT DEFAULT ';');",
     );
     expect(statementOf(text, table('b', 3, 14))).toBe('CREATE TABLE b (y INT);');
-    expect(statementOf(text, { ...table('c', 1, 1), span: null })).toBeNull();
   });
 
   it('is that of an http source only', () => {
     const other = { ...table('d', 1, 1), connector: 'impulse' };
     const sink = { ...table('e', 1, 1), kind: 'sink' as const };
-    expect(httpTables([other, sink, table('a', 1, 1)]).map(({ name }) => name)).toEqual(['a']);
+    const all = [other, sink, table('a', 1, 1)];
+    expect(httpTables(all, 'INSERT INTO e SELECT * FROM d, a').map(({ name }) => name)).toEqual([
+      'a',
+    ]);
+  });
+
+  it('of a stored table is made of its columns, and only one that the text names takes rows', () => {
+    const column = (name: string, type: string, required: boolean) => ({ name, type, required });
+    const stored = (name: string): QueryTable => ({
+      ...table(name, 1, 1),
+      kind: 'stored',
+      columns: [column('id', 'BIGINT', true), column('My Name', 'STRUCT<a TEXT>', false)],
+      span: null,
+    });
+    expect(statementOf('SELECT * FROM r', stored('r'))).toBe(
+      `CREATE TABLE r (id BIGINT NOT NULL, "My Name" STRUCT<a TEXT>) WITH (connector = 'http', format = 'json', type = 'source');`,
+    );
+    const all = [stored('r'), stored('s'), stored('My T')];
+    const named = httpTables(all, `SELECT 's' FROM R JOIN "My T" USING (id) -- s`);
+    expect(named.map(({ name }) => name)).toEqual(['r', 'My T']);
   });
 });
 

@@ -10,6 +10,7 @@ const FULL = 0.9;
 export function operatorFindings(facts: Facts): Finding[] {
   return facts.operators.flatMap(({ status, planned: { spec } }) =>
     [
+      spec.tag === 'source' ? null : allFailed(facts, status),
       allLate(facts, status),
       windowOpen(facts, status),
       noWatermark(facts, status),
@@ -20,6 +21,22 @@ export function operatorFindings(facts: Facts): Finding[] {
       backpressure(facts, status),
     ].filter((finding) => finding !== null),
   );
+}
+
+/** Of a source `health-sources.ts` says it. */
+function allFailed(facts: Facts, operator: StatusOperator): Finding | null {
+  const { errors, rows_in: rowsIn, rows_out: rowsOut, operator_id: id, description } = operator;
+  if (errors === 0 || errors < rowsIn || rowsOut > 0) return null;
+  const first = facts.errors.find((error) => error.operator === id);
+  const reason = first === undefined ? '' : ` The first: ${first.message} (${first.code}).`;
+  return {
+    level: 'warning',
+    code: 'ALL_BAD',
+    sentence: `All ${counted(errors, 'row')} failed in ${description}.${reason}`,
+    fix: {
+      text: 'The rows that failed are listed with their errors; change the expression, or keep them out with WHERE.',
+    },
+  };
 }
 
 function allLate(facts: Facts, operator: StatusOperator): Finding | null {

@@ -8,7 +8,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { tell, tellFailure } from '../../parts/toasts.tsx';
 import { addToDraft } from './add-to-draft.ts';
 import type { Draft } from './draft.ts';
-import { IngestSnippets } from './ingest-snippets.tsx';
+import { IngestSnippets } from '../../parts/ingest-snippets.tsx';
 import { storedTableOf } from './stored-table.ts';
 
 type Props = {

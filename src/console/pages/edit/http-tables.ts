@@ -3,12 +3,24 @@ import type { QueryTable } from '../../../api/authoring/diagnostic-shapes.ts';
 import { offsetOf } from '../../parts/editor/edits.ts';
 import { isSign, tokensOf } from '../../parts/editor/tokens.ts';
 
-export const httpTables = (tables: readonly QueryTable[]): QueryTable[] =>
-  tables.filter(({ kind, connector }) => kind === 'source' && connector === 'http');
+/** Those that the text declares, and stored ones that it names. */
+export function httpTables(tables: readonly QueryTable[], text: string): QueryTable[] {
+  const words = new Set(
+    tokensOf(text).map((token) => text.slice(token.from, token.to).toLowerCase()),
+  );
+  const isNamed = ({ name }: QueryTable): boolean =>
+    words.has(name.toLowerCase()) || words.has(`"${name.replaceAll('"', '""').toLowerCase()}"`);
+  return tables.filter(
+    (table) =>
+      table.connector === 'http' &&
+      (table.kind === 'source' || (table.kind === 'stored' && isNamed(table))),
+  );
+}
 
-/** The statement that declares a table, of the text that its place was told of; null: it is not in the text. */
-export function statementOf(text: string, { span }: QueryTable): string | null {
-  if (span === null) return null;
+/** The statement that declares a table, of the text that its place was told of; of a stored table one with the same columns. */
+export function statementOf(text: string, table: QueryTable): string {
+  const { span } = table;
+  if (span === null) return declarationOf(table);
   const at = offsetOf(text, span.start);
   let from = 0;
   for (const token of tokensOf(text)) {
@@ -17,6 +29,13 @@ export function statementOf(text: string, { span }: QueryTable): string | null {
     from = token.to;
   }
   return text.slice(from).trim();
+}
+
+function declarationOf({ name, columns }: QueryTable): string {
+  const declared = columns.map(
+    (column) => `${quoted(column.name)} ${column.type}${column.required ? ' NOT NULL' : ''}`,
+  );
+  return `CREATE TABLE ${quoted(name)} (${declared.join(', ')}) WITH (connector = 'http', format = 'json', type = 'source');`;
 }
 
 /** A new table in front of a text; a text that does nothing yet reads from it. */

@@ -9,7 +9,7 @@ import { tell } from '../../parts/toasts.tsx';
 import { CheckedRows } from './checked-rows.tsx';
 import type { Desk } from './desk.ts';
 import { curlFor, freeName, httpTables, statementOf, withTable } from './http-tables.ts';
-import { bodyOf, sampleRow } from './rows-text.ts';
+import { bodyOf, sampleRow } from '../../lib/rows-text.ts';
 import { sendRows } from './send-rows.ts';
 
 const PAUSE_MS = 250;
@@ -17,7 +17,7 @@ const PAUSE_MS = 250;
 type Props = { desk: Desk; run(): Promise<void> };
 
 export function SendPane({ desk, run }: Props) {
-  const tables = httpTables(desk.tables);
+  const tables = httpTables(desk.tables, desk.text.value);
   const [chosen, choose] = useState('');
   const table = tables.find(({ name }) => name === chosen) ?? tables[0] ?? null;
   const [checked, failure] = useChecked(desk, table);
@@ -125,7 +125,7 @@ function SendButtons({ desk, table, run, attempt }: ButtonsProps) {
         disabled={rows.trim() === ''}
         onClick={() => void attempt(make)}
       >
-        {table === null ? 'Guess the table' : 'Another table of these'}
+        {table === null ? 'Guess the table' : 'New table from these'}
       </button>
       {table !== null && rows.trim() === '' && (
         <button

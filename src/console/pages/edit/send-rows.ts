@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { RowsAnswerSchema } from '../../../api/rows/rows-shapes.ts';
 import { api, ApiError } from '../../api/client.ts';
 import type { Desk } from './desk.ts';
-import { bodyOf } from './rows-text.ts';
+import { bodyOf } from '../../lib/rows-text.ts';
 
 export type RowsAnswer = z.infer<typeof RowsAnswerSchema>;
 

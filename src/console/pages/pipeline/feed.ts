@@ -14,7 +14,8 @@ import type { ErrorRow } from '../../../api/stream/detail-shapes.ts';
 import type { ErrorsEvent, OutputEvent, Topic } from '../../../api/stream/event-shapes.ts';
 import { api, ApiError } from '../../api/client.ts';
 import { openStream, type Stream, type StreamHandlers } from '../../api/stream.ts';
-import { Output } from '../../parts/results/output.ts';
+import type { Output } from '../../parts/results/output.ts';
+import { Outputs, type PreviewSink } from '../../parts/results/outputs.ts';
 import type { Killing } from './aftermath.ts';
 import { addCheckpoints, type SeenCheckpoint } from './checkpoint-list.ts';
 import { mergeHistory } from './history-merge.ts';
@@ -44,8 +45,6 @@ export type Feed = {
   open(topics: readonly Topic[]): Stream;
 };
 
-type PreviewSink = { operator_id: string; table: string; updating: boolean };
-
 export function createFeed(id: string): Feed {
   const proof = proofOf(id);
   const state: State = {
@@ -71,7 +70,7 @@ export function createFeed(id: string): Feed {
         `/pipelines/${id}/events?topics=${topics.join(',')}`,
         {
           ...handlersOf(id, state, proof.ask),
-          output: (data) => outputs.take(JSON.parse(data) as OutputEvent),
+          output: (data) => outputs.take(JSON.parse(data) as OutputEvent, Date.now() * 1000),
           gone: () => {
             state.gone.value = true;
             stream.close();
@@ -135,22 +134,6 @@ function handlersOf(
       errors.value = [...errors.value, ...rows].slice(-ERROR_ROWS_MOST);
     },
   };
-}
-
-class Outputs {
-  readonly #byOperator = new Map<string, Output>();
-
-  of({ operator_id: operator, table, updating }: PreviewSink): Output {
-    const known = this.#byOperator.get(operator);
-    if (known !== undefined) return known;
-    const made = new Output(operator, table, updating);
-    this.#byOperator.set(operator, made);
-    return made;
-  }
-
-  take(event: OutputEvent): void {
-    this.#byOperator.get(event.operator_id)?.take(event, Date.now() * 1000);
-  }
 }
 
 /** What happened before this page was opened, as far as leaders remember. Without it the picture only begins later. */

@@ -1,7 +1,7 @@
 /** Ready calls, one language at a time. */
 import { useState } from 'preact/hooks';
-import { CopyButton } from '../../parts/copy-button.tsx';
-import { ingestSnippets, ingestUrl } from './snippets.ts';
+import { CopyButton } from './copy-button.tsx';
+import { ingestSnippets, ingestUrl } from '../lib/snippets.ts';
 
 type Props = {
   table: string;
