@@ -8,6 +8,14 @@ export function runStart(indices: Int32Array): number {
   return first;
 }
 
+/** Whether the first `count` numbers follow each other. */
+export function isRun(numbers: Int32Array, count: number): boolean {
+  const first = numbers[0] as number;
+  if (count > 1 && numbers[count - 1] !== first + count - 1) return false;
+  for (let at = 1; at < count; at++) if (numbers[at] !== first + at) return false;
+  return true;
+}
+
 /** Elements at `indices`, `width` of them a value, as a copy; 0 where there are none. */
 export function gatherWords(words: Int32Array, indices: Int32Array, width: number): Int32Array {
   const run = runStart(indices);

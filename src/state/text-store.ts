@@ -2,6 +2,7 @@
 import { assert } from '../base/assert.ts';
 import { bitAt, isValid, type Column, type TextColumn } from '../batch/column.ts';
 import { copyText, SLACK } from '../batch/copy-text.ts';
+import { isRun } from '../batch/index-run.ts';
 import type { SqlType } from '../batch/types.ts';
 import type { ColumnStore } from './column-store.ts';
 import { grown, Presence, wider } from './growth.ts';
@@ -234,13 +235,6 @@ export class TextStore implements ColumnStore {
   bytes(): number {
     return this.#arena.length + this.#starts.byteLength * 2 + this.#presence.bytes();
   }
-}
-
-/** Whether the numbers follow each other. */
-function isRun(numbers: Int32Array, count: number): boolean {
-  const first = numbers[0] as number;
-  for (let at = 1; at < count; at++) if (numbers[at] !== first + at) return false;
-  return true;
 }
 
 function textOf(column: Column): TextColumn {

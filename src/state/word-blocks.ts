@@ -6,7 +6,7 @@
  *
  * Invariant: a value lies within one block; values that nobody has set are zeros. Failure: none.
  */
-import { runStart } from '../batch/index-run.ts';
+import { isRun, runStart } from '../batch/index-run.ts';
 import { grown, wider } from './growth.ts';
 
 /** Values of a block, as a power of two: value `i` is in block `i >> BLOCK_SHIFT`, there at `(i & BLOCK_MASK) * width`. */
@@ -100,6 +100,11 @@ export class WordBlocks {
 
   /** Values `rows[i]` of the source to places `indices[i]`. */
   put(indices: Int32Array, source: Int32Array, rows: Int32Array, count: number): void {
+    // A view costs more than a few values.
+    if (count > 8 && isRun(indices, count) && isRun(rows, count)) {
+      this.setRun(indices[0] ?? 0, source, rows[0] ?? 0, count);
+      return;
+    }
     if (this.#width !== 2) {
       for (let at = 0; at < count; at++)
         this.set(indices[at] as number, source, rows[at] as number);
