@@ -17,6 +17,8 @@ import type {
   PlanNode,
   ScanNode,
   SinkPlan,
+  TopNNode,
+  WindowAggregateNode,
 } from '../plan/logical.ts';
 import { columnExpr, inputsOf } from '../plan/nodes.ts';
 import { nodesOf } from '../plan/rewrite.ts';
@@ -117,15 +119,7 @@ function specOf(node: PlanNode): OperatorSpec {
     case 'filter':
       return { tag: 'filter', predicate: node.predicate };
     case 'window-aggregate':
-      return {
-        tag: 'window-aggregate',
-        window: node.window,
-        ...(node.windowColumn === null ? {} : { windowColumn: node.windowColumn }),
-        ...(node.input.updating ? { updatingInput: true as const } : {}),
-        keys: node.groupBy,
-        aggregates: node.aggregates,
-        outputs: node.outputs,
-      };
+      return windowAggregateSpec(node);
     case 'window-best':
       return {
         tag: 'window-best',
@@ -161,20 +155,8 @@ function specOf(node: PlanNode): OperatorSpec {
       const { form, partitionBy, orderBy, calls } = node;
       return { tag: 'over', form, partitionBy, orderBy, calls, flushMs: UPDATING_FLUSH_MS };
     }
-    case 'top-n': {
-      const { partitionBy, orderBy, limit, offset, ties } = node;
-      return {
-        tag: 'top-n',
-        partitionBy,
-        orderBy,
-        limit,
-        offset,
-        ties,
-        ranked: node.rank !== null,
-        retracting: node.input.updating,
-        flushMs: UPDATING_FLUSH_MS,
-      };
-    }
+    case 'top-n':
+      return topNSpec(node);
     case 'user-function':
       return { tag: 'user-function', calls: node.calls, rows: node.rows };
     case 'match':
@@ -188,6 +170,28 @@ function specOf(node: PlanNode): OperatorSpec {
       };
   }
 }
+
+const windowAggregateSpec = (node: WindowAggregateNode): OperatorSpec => ({
+  tag: 'window-aggregate',
+  window: node.window,
+  ...(node.windowColumn === null ? {} : { windowColumn: node.windowColumn }),
+  ...(node.input.updating ? { updatingInput: true as const } : {}),
+  keys: node.groupBy,
+  aggregates: node.aggregates,
+  outputs: node.outputs,
+});
+
+const topNSpec = (node: TopNNode): OperatorSpec => ({
+  tag: 'top-n',
+  partitionBy: node.partitionBy,
+  orderBy: node.orderBy,
+  limit: node.limit,
+  offset: node.offset,
+  ties: node.ties,
+  ranked: node.rank !== null,
+  retracting: node.input.updating,
+  flushMs: UPDATING_FLUSH_MS,
+});
 
 const matchSpec = (node: MatchNode): OperatorSpec => ({
   tag: 'match',

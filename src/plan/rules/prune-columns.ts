@@ -7,10 +7,7 @@
  * A table that keeps its late rows keeps all columns.
  */
 import { must } from '../../base/assert.ts';
-import type { Schema } from '../../batch/types.ts';
-import type { Expr } from '../../expr/expr.ts';
-import { exprColumns, mapColumns } from '../../expr/expr-tools.ts';
-import { aggregateOperands, columnsOf, mapAggregate } from '../expressions.ts';
+import { columnsOf } from '../expressions.ts';
 import type {
   JoinNode,
   LogicalPlan,
@@ -19,29 +16,24 @@ import type {
   SetOperationNode,
   SinkPlan,
   UnionNode,
-  UpdatingAggregateNode,
-  WindowAggregateNode,
+  WindowBestNode,
 } from '../logical.ts';
-import {
-  columnExpr,
-  inputsOf,
-  makeFilter,
-  makeNewestByKey,
-  makeProjectAs,
-  makeUnion,
-} from '../nodes.ts';
+import { inputsOf, makeFilter, makeNewestByKey, makeProjectAs, makeUnion } from '../nodes.ts';
 import { nodesOf } from '../rewrite.ts';
+import {
+  aggregateNeeds,
+  pruneUpdatingAggregate,
+  pruneWindowAggregate,
+} from './prune-aggregates.ts';
 import { joinNeeds, pruneJoin } from './prune-join.ts';
 import { matchNeeds, pruneMatch } from './prune-match.ts';
 import { overNeeds, pruneOver, pruneTopN, topNNeeds } from './prune-over.ts';
 import { pruneUnnest, unnestNeeds } from './prune-unnest.ts';
 import { pruneUserFunctions, userFunctionNeeds } from './prune-user-functions.ts';
+import { ascending, movedTo, pick, placeIn, placesOf, type Pruned, subset } from './pruned.ts';
 import type { Rule } from './rule.ts';
 
 export const pruneColumnsRule: Rule = { name: 'prune columns', apply: prune };
-
-/** A rebuilt node, and where each old column is now. */
-export type Pruned = { node: PlanNode; places: ReadonlyMap<number, number> };
 
 type Needs = ReadonlyMap<PlanNode, ReadonlySet<number>>;
 
@@ -63,22 +55,6 @@ function inOrder(sink: SinkPlan, input: Pruned): PlanNode {
     input,
     sink.schema.map((_, index) => index),
     sink.schema,
-  );
-}
-
-/** The given old columns in the given order. */
-export function pick(
-  { node, places }: Pruned,
-  wanted: readonly number[],
-  schema: Schema,
-): PlanNode {
-  const now = wanted.map((index) => must(places.get(index), 'column that is read'));
-  if (now.length === node.schema.length && now.every((place, index) => place === index))
-    return node;
-  return makeProjectAs(
-    node,
-    now.map((place) => columnExpr(node.schema, place)),
-    wanted.map((index) => must(schema[index], 'column')),
   );
 }
 
@@ -134,33 +110,9 @@ function needOfInput(
     case 'project':
       return columnsOf(node.exprs.filter((_, index) => own.has(index)));
     case 'window-aggregate':
-    case 'updating-aggregate': {
-      const columns = columnsOf(node.groupBy);
-      if (node.tag === 'window-aggregate' && node.windowColumn !== null)
-        columns.add(node.windowColumn);
-      for (const index of keptAggregates(node, own)) {
-        for (const operand of aggregateOperands(must(node.aggregates[index], 'aggregate')))
-          exprColumns(operand, columns);
-      }
-      return columns;
-    }
+    case 'updating-aggregate':
+      return aggregateNeeds(node, own);
   }
-}
-
-function keptAggregates(
-  node: WindowAggregateNode | UpdatingAggregateNode,
-  own: ReadonlySet<number>,
-): number[] {
-  return node.aggregates.flatMap((_, index) => {
-    const column =
-      node.tag === 'updating-aggregate'
-        ? node.groupBy.length + index
-        : node.outputs.findIndex(
-            (output, place) =>
-              output.tag === 'aggregate' && output.index === index && own.has(place),
-          );
-    return column >= 0 && own.has(column) ? [index] : [];
-  });
 }
 
 function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pruned>): Pruned {
@@ -176,11 +128,7 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
     );
   if (node.tag === 'set-operation') return pruneSetOperation(node, pruned);
   const input = must(pruned.get(node.input), 'input');
-  const move = (expr: Expr): Expr =>
-    mapColumns(expr, (column) => ({
-      ...column,
-      index: must(input.places.get(column.index), 'column that is read'),
-    }));
+  const move = movedTo(input.places);
   switch (node.tag) {
     case 'over':
       return pruneOver(node, own, input);
@@ -194,22 +142,10 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
       return pruneMatch(node, own, input);
     case 'filter':
       return { node: makeFilter(input.node, move(node.predicate)), places: input.places };
-    case 'window-best': {
-      const place = (column: number): number =>
-        must(input.places.get(column), 'column that is read');
-      const { windowColumn } = node;
-      const kept: PlanNode = {
-        ...node,
-        input: input.node,
-        windowColumn: windowColumn === null ? null : place(windowColumn),
-        column: place(node.column),
-        schema: input.node.schema,
-        windows: input.node.windows,
-      };
-      return { node: kept, places: input.places };
-    }
+    case 'window-best':
+      return pruneBest(node, input);
     case 'newest-by-key': {
-      const keys = node.keyColumns.map((key) => must(input.places.get(key), 'column that is read'));
+      const keys = node.keyColumns.map((key) => placeIn(input.places, key));
       return { node: makeNewestByKey(input.node, keys), places: input.places };
     }
     case 'project': {
@@ -220,56 +156,24 @@ function rebuild(node: PlanNode, needs: Needs, pruned: ReadonlyMap<PlanNode, Pru
         places: placesOf(kept),
       };
     }
-    case 'window-aggregate': {
-      const aggregates = keptAggregates(node, own);
-      const kept = ascending(own);
-      const outputs = kept.map((index) => {
-        const output = must(node.outputs[index], 'output');
-        return output.tag === 'aggregate'
-          ? { ...output, index: aggregates.indexOf(output.index) }
-          : output;
-      });
-      const calls = aggregates.map((index) =>
-        mapAggregate(must(node.aggregates[index], 'aggregate'), move),
-      );
-      const windows = kept.map((index) => node.windows[index] ?? null);
-      return {
-        node: {
-          ...node,
-          input: input.node,
-          groupBy: node.groupBy.map(move),
-          aggregates: calls,
-          windowColumn:
-            node.windowColumn === null
-              ? null
-              : must(input.places.get(node.windowColumn), 'column that is read'),
-          outputs,
-          schema: subset(node.schema, kept),
-          keys: keysAmong(node.keys, kept),
-          windows,
-        },
-        places: placesOf(kept),
-      };
-    }
-    case 'updating-aggregate': {
-      const keys = node.groupBy.map((_, index) => index);
-      const kept = [...keys, ...keptAggregates(node, own).map((index) => keys.length + index)];
-      const calls = keptAggregates(node, own).map((index) =>
-        mapAggregate(must(node.aggregates[index], 'aggregate'), move),
-      );
-      return {
-        node: {
-          ...node,
-          input: input.node,
-          groupBy: node.groupBy.map(move),
-          aggregates: calls,
-          schema: subset(node.schema, kept),
-          windows: kept.map(() => null),
-        },
-        places: placesOf(kept),
-      };
-    }
+    case 'window-aggregate':
+      return pruneWindowAggregate(node, own, input);
+    case 'updating-aggregate':
+      return pruneUpdatingAggregate(node, own, input);
   }
+}
+
+function pruneBest(node: WindowBestNode, input: Pruned): Pruned {
+  const { windowColumn } = node;
+  const kept: PlanNode = {
+    ...node,
+    input: input.node,
+    windowColumn: windowColumn === null ? null : placeIn(input.places, windowColumn),
+    column: placeIn(input.places, node.column),
+    schema: input.node.schema,
+    windows: input.node.windows,
+  };
+  return { node: kept, places: input.places };
 }
 
 /** All inputs of a union give the same columns in the same order. */
@@ -310,15 +214,8 @@ function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
   const decoded = scan.physical.flatMap((column, index) =>
     read.has(index) || (!column.nullable && !scan.generated) ? [index] : [],
   );
-  const moveColumn =
-    (places: ReadonlyMap<number, number>) =>
-    (expr: Expr): Expr =>
-      mapColumns(expr, (column) => ({
-        ...column,
-        index: must(places.get(column.index), 'column that is read'),
-      }));
-  const toDecoded = moveColumn(placesOf(decoded));
-  const toKept = moveColumn(placesOf(kept));
+  const toDecoded = movedTo(placesOf(decoded));
+  const toKept = movedTo(placesOf(kept));
   // What names a row has done its work when joins were planned.
   const { primaryKey: _, ...rest } = scan;
   const node: ScanNode = {
@@ -338,21 +235,3 @@ function pruneScan(scan: ScanNode, own: ReadonlySet<number>): Pruned {
   };
   return { node, places: placesOf(kept) };
 }
-
-/** Where the columns that identify a row are now; null when one of them is gone. */
-function keysAmong(
-  keys: readonly number[] | null,
-  kept: readonly number[],
-): readonly number[] | null {
-  const places = keys?.map((key) => kept.indexOf(key)) ?? null;
-  return places === null || places.includes(-1) ? null : places;
-}
-
-const ascending = (columns: ReadonlySet<number>): number[] =>
-  [...columns].sort((left, right) => left - right);
-
-const placesOf = (kept: readonly number[]): Map<number, number> =>
-  new Map(kept.map((column, place) => [column, place]));
-
-const subset = (schema: Schema, kept: readonly number[]): Schema =>
-  kept.map((index) => must(schema[index], 'column'));

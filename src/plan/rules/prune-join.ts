@@ -6,7 +6,7 @@ import { columnsOf } from '../expressions.ts';
 import { keepsLeftOnly, makeJoin } from '../join.ts';
 import type { JoinNode } from '../logical.ts';
 import { columnExpr, makeProjectAs } from '../nodes.ts';
-import type { Pruned } from './prune-columns.ts';
+import type { Pruned } from './pruned.ts';
 
 export function joinNeeds(
   node: JoinNode,

@@ -4,7 +4,7 @@ import type { Expr } from '../../expr/expr.ts';
 import { columnsOf } from '../expressions.ts';
 import type { MatchNode } from '../logical.ts';
 import { makeMatch, mapMatchExpr, matchOperands } from '../match-nodes.ts';
-import type { Pruned } from './prune-columns.ts';
+import type { Pruned } from './pruned.ts';
 import { narrowed } from './prune-over.ts';
 
 const keptMeasures = (node: MatchNode, own: ReadonlySet<number>): number[] =>

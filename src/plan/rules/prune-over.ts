@@ -10,7 +10,7 @@ import type { Expr } from '../../expr/expr.ts';
 import { columnsOf, callOperands, mapOverCall } from '../expressions.ts';
 import type { OverNode, PlanNode, TopNNode } from '../logical.ts';
 import { makeOver, makeTopN } from '../over-nodes.ts';
-import { pick, type Pruned } from './prune-columns.ts';
+import { pick, type Pruned } from './pruned.ts';
 
 /** Calls whose column is read. */
 const keptCalls = (node: OverNode, own: ReadonlySet<number>): number[] =>

@@ -4,7 +4,7 @@ import { mapColumns } from '../../expr/expr-tools.ts';
 import { columnsOf } from '../expressions.ts';
 import type { UnnestNode } from '../logical.ts';
 import { makeUnnest } from '../unnest.ts';
-import type { Pruned } from './prune-columns.ts';
+import type { Pruned } from './pruned.ts';
 
 const handedOn = (node: UnnestNode, own: ReadonlySet<number>): number[] =>
   [...node.kept.keys()].filter((place) => own.has(place));

@@ -5,7 +5,7 @@ import type { Expr } from '../../expr/expr.ts';
 import { columnsOf, userCallOperands } from '../expressions.ts';
 import type { UserCall, UserFunctionNode } from '../logical.ts';
 import { makeTableFunction, makeUserFunctions } from '../user-function-nodes.ts';
-import type { Pruned } from './prune-columns.ts';
+import type { Pruned } from './pruned.ts';
 
 /** A table function decides how many rows there are, so it is never dropped. */
 const keptCalls = (node: UserFunctionNode, own: ReadonlySet<number>): number[] =>
