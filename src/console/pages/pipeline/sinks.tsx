@@ -7,10 +7,11 @@ import { nowMicros } from '../../lib/clock.ts';
 import { bytes, count, duration } from '../../lib/format.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ShortTable } from '../../parts/short-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { CheckpointButton } from './checkpoints.tsx';
 import { usePage } from './context.ts';
-import { ShortTable } from '../../parts/short-table.tsx';
+import { Pair } from './pair.tsx';
 
 const RELOAD_MS = 2_000;
 
@@ -82,26 +83,12 @@ function Flow({ sink, stages }: { sink: SinkStatus; stages: boolean }) {
   return (
     <div class="sink-flow">
       <dl class="pairs wide">
-        <div>
-          <dt>Received</dt>
-          <dd>{count(received)}</dd>
-        </div>
-        {stages && (
-          <div>
-            <dt>Staged</dt>
-            <dd>{count(staged)}</dd>
-          </div>
-        )}
-        <div>
-          <dt>{stages ? 'Committed' : 'Written'}</dt>
-          <dd class="sink-committed">{count(committed)}</dd>
-        </div>
-        {sink.files !== null && (
-          <div>
-            <dt>Objects</dt>
-            <dd>{count(sink.files)}</dd>
-          </div>
-        )}
+        <Pair name="Received">{count(received)}</Pair>
+        {stages && <Pair name="Staged">{count(staged)}</Pair>}
+        <Pair name={stages ? 'Committed' : 'Written'}>
+          <span class="sink-committed">{count(committed)}</span>
+        </Pair>
+        {sink.files !== null && <Pair name="Objects">{count(sink.files)}</Pair>}
       </dl>
       {stages && (
         <span class="sink-bar" aria-hidden="true">
@@ -166,30 +153,20 @@ function Objects({ path, version }: { path: string; version: string }) {
         {page.truncated && ' or more'} object{page.objects.length === 1 ? '' : 's'} in the local
         bucket
       </summary>
-      <ShortTable label="Objects">
-        <thead>
-          <tr>
-            <th scope="col">Object</th>
-            <th scope="col" class="number">
-              Size
-            </th>
+      <ShortTable label="Objects" heads={['Object', { number: 'Size' }]}>
+        {page.objects.slice(-200).map(({ key, size }) => (
+          <tr key={key}>
+            <td class="path">
+              <a
+                href={`/api/v1/local/objects/content?key=${encodeURIComponent(key)}`}
+                download={key.slice(key.lastIndexOf('/') + 1)}
+              >
+                <code>{key}</code>
+              </a>
+            </td>
+            <td class="number">{bytes(size)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {page.objects.slice(-200).map(({ key, size }) => (
-            <tr key={key}>
-              <td class="path">
-                <a
-                  href={`/api/v1/local/objects/content?key=${encodeURIComponent(key)}`}
-                  download={key.slice(key.lastIndexOf('/') + 1)}
-                >
-                  <code>{key}</code>
-                </a>
-              </td>
-              <td class="number">{bytes(size)}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </ShortTable>
     </details>
   );

@@ -7,6 +7,7 @@ import { CopyButton } from '../../../parts/copy-button.tsx';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { Time } from '../../../parts/time.tsx';
 import { usePage } from '../context.ts';
+import { Pair } from '../pair.tsx';
 import { PhaseBars } from '../phase-bars.tsx';
 import type { RiverNode } from './layout.ts';
 import { Inputs, Losers, Outputs, StateFiles } from './node-parts.tsx';
@@ -67,46 +68,30 @@ function Facts({ node, river }: { node: RiverNode; river: River }) {
   );
   return (
     <dl class="pairs">
-      <div>
-        <dt>Generation</dt>
-        <dd>
-          {node.kind === 'running' ? '–' : node.generation}
-          {band !== undefined && ` · ${reasonWords(band.reason)}, parallelism ${band.parallelism}`}
-        </dd>
-      </div>
+      <Pair name="Generation">
+        {node.kind === 'running' ? '–' : node.generation}
+        {band !== undefined && ` · ${reasonWords(band.reason)}, parallelism ${band.parallelism}`}
+      </Pair>
       {node.canonical !== null && (
-        <div>
-          <dt>Made</dt>
-          <dd>
-            <Time at={node.canonical.createdAt} show="all" /> UTC
-          </dd>
-        </div>
+        <Pair name="Made">
+          <Time at={node.canonical.createdAt} show="all" /> UTC
+        </Pair>
       )}
       {detail !== null && (
         <>
-          <div>
-            <dt>Continues</dt>
-            <dd>
-              {detail.parent_epoch === null ? 'the beginning' : `epoch ${detail.parent_epoch}`}
-            </dd>
-          </div>
-          <div>
-            <dt>Rows in</dt>
-            <dd>{detail.input_rows === null ? 'not told' : count(detail.input_rows)}</dd>
-          </div>
-          <div>
-            <dt>Rows out</dt>
-            <dd>
-              {count(detail.output_rows)} in {count(detail.items)} piece
-              {detail.items === 1 ? '' : 's'}, {bytes(detail.output_bytes)}
-            </dd>
-          </div>
-          <div>
-            <dt>State</dt>
-            <dd>
-              {bytes(detail.bytes)} in {count(detail.files)} file{detail.files === 1 ? '' : 's'}
-            </dd>
-          </div>
+          <Pair name="Continues">
+            {detail.parent_epoch === null ? 'the beginning' : `epoch ${detail.parent_epoch}`}
+          </Pair>
+          <Pair name="Rows in">
+            {detail.input_rows === null ? 'not told' : count(detail.input_rows)}
+          </Pair>
+          <Pair name="Rows out">
+            {count(detail.output_rows)} in {count(detail.items)} piece
+            {detail.items === 1 ? '' : 's'}, {bytes(detail.output_bytes)}
+          </Pair>
+          <Pair name="State">
+            {bytes(detail.bytes)} in {count(detail.files)} file{detail.files === 1 ? '' : 's'}
+          </Pair>
         </>
       )}
     </dl>

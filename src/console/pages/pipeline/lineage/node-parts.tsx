@@ -19,33 +19,20 @@ export function Inputs({ manifest }: { manifest: LineageManifest['manifest'] }) 
   return (
     <section>
       <h3>Inputs</h3>
-      <ShortTable label="Inputs">
-        <thead>
-          <tr>
-            <th scope="col">Source</th>
-            <th scope="col">Partition</th>
-            <th scope="col">From</th>
-            <th scope="col">To</th>
-            <th scope="col" class="number">
-              Rows
-            </th>
+      <ShortTable label="Inputs" heads={['Source', 'Partition', 'From', 'To', { number: 'Rows' }]}>
+        {inputs.map(({ operator, partition, from, to, rows }, index) => (
+          <tr key={index}>
+            <td>{operator}</td>
+            <td class="number">{partition}</td>
+            <td>
+              <code title={JSON.stringify(from)}>{offsetText(from)}</code>
+            </td>
+            <td>
+              <code title={JSON.stringify(to)}>{offsetText(to)}</code>
+            </td>
+            <td class="number">{count(rows)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {inputs.map(({ operator, partition, from, to, rows }, index) => (
-            <tr key={index}>
-              <td>{operator}</td>
-              <td class="number">{partition}</td>
-              <td>
-                <code title={JSON.stringify(from)}>{offsetText(from)}</code>
-              </td>
-              <td>
-                <code title={JSON.stringify(to)}>{offsetText(to)}</code>
-              </td>
-              <td class="number">{count(rows)}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </ShortTable>
     </section>
   );
@@ -65,31 +52,20 @@ export function Outputs({ outputs }: { outputs: LineageManifest['outputs'] }) {
   return (
     <section>
       <h3>Output</h3>
-      <ShortTable label="Output">
-        <thead>
-          <tr>
-            <th scope="col">Object</th>
-            <th scope="col" class="number">
-              Rows
-            </th>
-            <th scope="col" class="number">
-              Size
-            </th>
-            <th scope="col">Committed</th>
+      <ShortTable
+        label="Output"
+        heads={['Object', { number: 'Rows' }, { number: 'Size' }, 'Committed']}
+      >
+        {outputs.map(({ key, target, rows, bytes: size, committed }) => (
+          <tr key={key}>
+            <td class="path">
+              <code>{target}</code>
+            </td>
+            <td class="number">{count(rows)}</td>
+            <td class="number">{bytes(size)}</td>
+            <td>{committed ? 'yes' : 'not yet'}</td>
           </tr>
-        </thead>
-        <tbody>
-          {outputs.map(({ key, target, rows, bytes: size, committed }) => (
-            <tr key={key}>
-              <td class="path">
-                <code>{target}</code>
-              </td>
-              <td class="number">{count(rows)}</td>
-              <td class="number">{bytes(size)}</td>
-              <td>{committed ? 'yes' : 'not yet'}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </ShortTable>
     </section>
   );
@@ -101,29 +77,18 @@ export function StateFiles({ files }: { files: LineageManifest['files'] }) {
   return (
     <section>
       <h3>State files</h3>
-      <ShortTable label="State files">
-        <thead>
-          <tr>
-            <th scope="col">Operator</th>
-            <th scope="col">Table</th>
-            <th scope="col" class="number">
-              Rows
-            </th>
-            <th scope="col" class="number">
-              Size
-            </th>
+      <ShortTable
+        label="State files"
+        heads={['Operator', 'Table', { number: 'Rows' }, { number: 'Size' }]}
+      >
+        {bySize.map(({ key, operator, table, rows, bytes: size }) => (
+          <tr key={key} title={key}>
+            <td>{operator}</td>
+            <td>{table}</td>
+            <td class="number">{count(rows)}</td>
+            <td class="number">{bytes(size)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {bySize.map(({ key, operator, table, rows, bytes: size }) => (
-            <tr key={key} title={key}>
-              <td>{operator}</td>
-              <td>{table}</td>
-              <td class="number">{count(rows)}</td>
-              <td class="number">{bytes(size)}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </ShortTable>
     </section>
   );

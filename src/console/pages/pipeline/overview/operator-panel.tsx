@@ -10,6 +10,7 @@ import { Time } from '../../../parts/time.tsx';
 import type { GraphNode } from '../../../parts/graph/layout.ts';
 import { usePage } from '../context.ts';
 import { HISTORY_MICROS } from '../feed.ts';
+import { Pair } from '../pair.tsx';
 import { Body } from './charts.tsx';
 import { BUSY_WORDS, busyOf, operatorOf, watermarkWords } from './load.ts';
 import { percent } from './series.ts';
@@ -80,10 +81,9 @@ function Numbers({ operator }: { operator: StatusOperator }) {
   return (
     <dl class="pairs">
       {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
+        <Pair key={name} name={name}>
+          {value}
+        </Pair>
       ))}
     </dl>
   );
@@ -93,43 +93,29 @@ function Subtasks({ operator }: { operator: StatusOperator }) {
   return (
     <section>
       <h3>Subtasks</h3>
-      <ShortTable label="Subtasks">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              #
-            </th>
-            <th scope="col" class="number">
-              Host
-            </th>
-            <th scope="col" class="number">
-              Rows/s
-            </th>
-            <th scope="col" class="number">
-              Rows in
-            </th>
-            <th scope="col">Watermark</th>
-            <th scope="col" class="number">
-              Full
-            </th>
-            <th scope="col" class="number">
-              State
-            </th>
+      <ShortTable
+        label="Subtasks"
+        heads={[
+          { number: '#' },
+          { number: 'Host' },
+          { number: 'Rows/s' },
+          { number: 'Rows in' },
+          'Watermark',
+          { number: 'Full' },
+          { number: 'State' },
+        ]}
+      >
+        {operator.subtasks.map((subtask) => (
+          <tr key={subtask.index}>
+            <td class="number">{subtask.index}</td>
+            <td class="number">{subtask.host}</td>
+            <td class="number">{rate(subtask.rows_in_per_second)}</td>
+            <td class="number">{count(subtask.rows_in)}</td>
+            <td>{markText(subtask.watermark)}</td>
+            <td class="number">{percent(subtask.backpressure)}</td>
+            <td class="number">{bytes(subtask.state_bytes)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {operator.subtasks.map((subtask) => (
-            <tr key={subtask.index}>
-              <td class="number">{subtask.index}</td>
-              <td class="number">{subtask.host}</td>
-              <td class="number">{rate(subtask.rows_in_per_second)}</td>
-              <td class="number">{count(subtask.rows_in)}</td>
-              <td>{markText(subtask.watermark)}</td>
-              <td class="number">{percent(subtask.backpressure)}</td>
-              <td class="number">{bytes(subtask.state_bytes)}</td>
-            </tr>
-          ))}
-        </tbody>
+        ))}
       </ShortTable>
     </section>
   );
@@ -146,28 +132,20 @@ function Partitions({ status, id }: { status: PipelineStatus | null; id: string 
       <h3>
         Partitions of {source.table} <small>{source.connector}</small>
       </h3>
-      <ShortTable label="Partitions">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              #
-            </th>
-            <th scope="col" class="number">
-              Rows
-            </th>
-            <th scope="col">Last row</th>
-            <th scope="col">Watermark</th>
-            <th scope="col" class="number">
-              Waiting
-            </th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {source.partitions.map((partition) => (
-            <Partition key={partition.partition} partition={partition} status={status} />
-          ))}
-        </tbody>
+      <ShortTable
+        label="Partitions"
+        heads={[
+          { number: '#' },
+          { number: 'Rows' },
+          'Last row',
+          'Watermark',
+          { number: 'Waiting' },
+          'State',
+        ]}
+      >
+        {source.partitions.map((partition) => (
+          <Partition key={partition.partition} partition={partition} status={status} />
+        ))}
       </ShortTable>
     </section>
   );
