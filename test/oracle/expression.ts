@@ -32,10 +32,16 @@ export const shapeOf = (expression: Expression): string =>
       : value,
   );
 
+const NONE: ReadonlySet<string> = new Set();
+
 const CONSTANTS: readonly string[] = ['number', 'string', 'boolean', 'null', 'typed_literal'];
 
 export function evaluate(expression: Expression, context: Context): Value {
-  if (context.leftOut.size > 0 && context.leftOut.has(shapeOf(expression))) return null;
+  if (context.leftOut.size > 0) {
+    const shape = shapeOf(expression);
+    if (context.leftOut.has(shape)) return null;
+    if (context.kept.has(shape)) return evaluate(expression, { ...context, leftOut: NONE });
+  }
   const of = (operand: Expression): Value => evaluate(operand, context);
   switch (expression.tag) {
     case 'number':
@@ -227,8 +233,6 @@ function chosen({ operand, branches, otherwise }: CaseExpression, context: Conte
 }
 
 export const WINDOW_FUNCTIONS: readonly string[] = ['tumble', 'hop', 'cumulate', 'session'];
-
-const NONE: ReadonlySet<string> = new Set();
 
 /** One bit for each key, set where the grouping set leaves it out. */
 function groupingBits(call: CallExpression, context: Context): Value {

@@ -27,6 +27,9 @@ export type EvaluatorOptions = {
   readonly emptyGroup: 'nothing' | 'row';
 };
 
+/** What is the same of all groups by one list of keys. */
+type GroupBase = Pick<Context, 'aliases' | 'leftOut' | 'kept'>;
+
 /** A row of a result with what its ORDER BY can see. */
 type Candidate = { readonly row: Row; readonly context: Context };
 
@@ -65,6 +68,7 @@ export class Evaluator {
       group: null,
       window: null,
       leftOut: new Set(),
+      kept: new Set(),
       aliases: new Map(),
       over: null,
       subquery: (query, inner, one) => {
@@ -215,9 +219,9 @@ export class Evaluator {
     );
     const all = new Set(sets.flat().map(shapeOf));
     return sets.flatMap((keys) => {
-      const own = new Set(keys.map(shapeOf));
-      const leftOut = new Set([...all].filter((key) => !own.has(key)));
-      const base = { aliases, leftOut };
+      const kept = new Set(keys.map(shapeOf));
+      const leftOut = new Set([...all].filter((key) => !kept.has(key)));
+      const base = { aliases, leftOut, kept };
       return this.#groupsOf(keys, sound, empty, base, one);
     });
   }
@@ -227,7 +231,7 @@ export class Evaluator {
     keys: readonly Expression[],
     scopes: readonly Scope[],
     empty: Scope,
-    base: Pick<Context, 'aliases' | 'leftOut'>,
+    base: GroupBase,
     one: boolean,
   ): Context[] {
     const window = keys.find((key): key is CallExpression => isWindow(key)) ?? null;
@@ -252,22 +256,13 @@ export class Evaluator {
     });
   }
 
-  #group(
-    scopes: readonly Scope[],
-    base: Pick<Context, 'aliases' | 'leftOut'>,
-    window: Value,
-    time: bigint | null,
-  ): Context {
+  #group(scopes: readonly Scope[], base: GroupBase, window: Value, time: bigint | null): Context {
     const [first] = scopes as readonly [Scope];
     const scope = { ...first, row: { ...first.row, time } };
     return { ...this.context(scope), ...base, group: scopes, window };
   }
 
-  #windowed(
-    call: CallExpression,
-    scopes: readonly Scope[],
-    base: Pick<Context, 'aliases' | 'leftOut'>,
-  ): Context[] {
+  #windowed(call: CallExpression, scopes: readonly Scope[], base: GroupBase): Context[] {
     const timeOf = ({ row }: Scope): bigint => {
       if (row.time === null) throw new Error('a window over rows without event time');
       return row.time;

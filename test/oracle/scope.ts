@@ -30,6 +30,8 @@ export type Context = {
   readonly window: Value;
   /** Keys that the grouping set leaves out, as texts: they are NULL here. */
   readonly leftOut: ReadonlySet<string>;
+  /** Keys that it groups by: what is within one is not looked at, whatever else is left out. */
+  readonly kept: ReadonlySet<string>;
   readonly aliases: ReadonlyMap<string, Expression>;
   /** Results of calls with OVER for this row. */
   readonly over: ReadonlyMap<CallExpression, Value> | null;
