@@ -1,8 +1,8 @@
 /**
  * A query checked for its author: the plan, and with each finding the edits that remove it.
  *
- * Every fix was tried: the text with it was planned, and the finding was gone. How often that is done is bounded by the
- * length of the text, so that the whole stays within what one pause in typing allows.
+ * Every fix was tried: the text with it was planned, the finding was gone, and no more was wrong with the syntax. How often
+ * that is done is bounded by the length of the text, so that the whole stays within what one pause in typing allows.
  */
 import type { ErrorReport } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
@@ -39,7 +39,7 @@ export function withFixes(
   const more = all.length - errors.length - warnings.length;
   let left = Math.min(TRIED_MAX, Math.floor(TRIED_CHARACTERS_MAX / (text.length + 500)));
   if (all.length === 0 || left === 0) return { errors, warnings, more };
-  const { program, damaged } = parseProgram(text);
+  const { program, damaged, errors: unread } = parseProgram(text);
   const context = {
     text,
     tokens: tokenize(text).tokens,
@@ -48,7 +48,10 @@ export function withFixes(
   };
   const works = (report: ErrorReport, fix: Fix): boolean => {
     left--;
-    const fixed = planSql(applyEdits(text, fix.edits), connectors, options);
+    const edited = applyEdits(text, fix.edits);
+    // A finding is gone as well when its statement is not read any more.
+    if (parseProgram(edited).errors.length > unread.length) return false;
+    const fixed = planSql(edited, connectors, options);
     const count = (reports: readonly ErrorReport[]): number =>
       reports.filter((each) => same(each, report)).length;
     return count([...fixed.errors, ...fixed.warnings]) < count(all);

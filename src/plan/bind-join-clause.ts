@@ -1,6 +1,5 @@
 /** JOIN … ON, USING and NATURAL, and tables one after the other with commas → joins in an order that has keys. */
 import type { Span } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
 import { must } from '../base/assert.ts';
 import type { Expr } from '../expr/expr.ts';
 import { mapColumns } from '../expr/expr-tools.ts';
@@ -21,6 +20,7 @@ import {
 import { planAsOfJoin } from './bind-as-of.ts';
 import { filterBySubquery } from './bind-subquery.ts';
 import { hasSubquery, writtenConjuncts } from './bind-where.ts';
+import { nearestName } from './name-text.ts';
 import { Rows } from './subquery-rows.ts';
 import { withSuggestion } from './diagnostics.ts';
 import { columnsOf, conjunctsOf } from './expressions.ts';
@@ -254,7 +254,7 @@ function pairOf(
         ? `the ${isRight ? 'right' : 'left'} side has no column "${name.text}"`
         : `column "${name.text}" is ambiguous on the ${isRight ? 'right' : 'left'} side`,
       name.span ?? span,
-      found.length === 0 ? withSuggestion(nearest(name.name, names)) : { hint: 'use ON' },
+      found.length === 0 ? withSuggestion(nearestName(name.name, names)) : { hint: 'use ON' },
     );
     return null;
   };

@@ -6,7 +6,6 @@
  */
 import type { Span } from '../base/errors.ts';
 import { LIMITS } from '../base/limits.ts';
-import { nearest } from '../base/nearest.ts';
 import { fixedMicros, intervalOfLiteral } from '../batch/interval.ts';
 import type { Field } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
@@ -22,6 +21,7 @@ import { bindSortKeys } from './bind-over.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { eventOrderOf } from './event-order.ts';
 import { POISON, tableContext } from './expression-context.ts';
+import { nearestName, quoteName } from './name-text.ts';
 import { warnOfArrival } from './warn-of-arrival.ts';
 import type { MatchNode, PlanNode } from './logical.ts';
 import { MatchBinder, type MatchRows, mayBeNull } from './match-expressions.ts';
@@ -35,7 +35,7 @@ import {
   rowsOfPattern,
   variablesOf,
 } from './match-program.ts';
-import { type BoundQuery, type Scope, UNKNOWN_QUERY, queryOf, quoteName } from './scope.ts';
+import { type BoundQuery, type Scope, UNKNOWN_QUERY, queryOf } from './scope.ts';
 
 /** @param node  the rows that are matched; null after an error */
 export function bindMatch(
@@ -242,7 +242,7 @@ class MatchClauses {
       `the variable "${name.text}" of ${where} is not in the pattern`,
       name.span,
       withSuggestion(
-        nearest(name.name, this.#variables),
+        nearestName(name.name, this.#variables),
         `the variables are ${this.#variables.map(quoteName).join(', ')}`,
       ),
     );

@@ -21,9 +21,9 @@ import { type ExpressionContext, OVER_STAND_INS, POISON } from './expression-con
 import { canonical } from './expressions.ts';
 import { castTo } from './functions.ts';
 import type { PlanNode } from './logical.ts';
+import { nearestName, quoteName } from './name-text.ts';
 import { OVER_FUNCTIONS } from './over-functions.ts';
 import { type BoundOver, placeOvers, type Regroup } from './place-overs.ts';
-import { quoteName } from './scope.ts';
 
 type Operands = { args: readonly Expr[]; filter: Expr | null; orderBy: readonly SortKey[] };
 
@@ -103,7 +103,7 @@ export class Overs {
           : `the window "${base.text}" is made of itself`,
         base.span,
         withSuggestion(
-          named === undefined ? nearest(base.name, [...this.#named.keys()]) : null,
+          named === undefined ? nearestName(base.name, [...this.#named.keys()]) : null,
           'WINDOW name AS (PARTITION BY … ORDER BY …) stands behind HAVING',
         ),
       );

@@ -1,6 +1,5 @@
 /** One SELECT → plan: FROM, WHERE, grouping, HAVING, the list, DISTINCT, in this order. */
 import type { Span } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type { CallExpression, Expression, PathExpression } from '../sql/ast-expression.ts';
@@ -15,6 +14,7 @@ import {
 import { type Environment, type Relation, bindFrom } from './bind-from.ts';
 import { withSubqueries } from './bind-subquery.ts';
 import { GroupedSubqueries } from './grouped-subqueries.ts';
+import { nearestName } from './name-text.ts';
 import { Rows } from './subquery-rows.ts';
 import { applyWhere } from './bind-where.ts';
 import { Overs } from './bind-over.ts';
@@ -379,7 +379,7 @@ function expandWildcard(
       'UNKNOWN_TABLE',
       `unknown table "${qualifier.text}" in this query`,
       qualifier.span,
-      withSuggestion(nearest(qualifier.name, known)),
+      withSuggestion(nearestName(qualifier.name, known)),
     );
   }
   for (const name of exclude) {
@@ -389,7 +389,7 @@ function expandWildcard(
       `unknown column "${name.text}"`,
       name.span,
       withSuggestion(
-        nearest(
+        nearestName(
           name.name,
           all.map((column) => column.name),
         ),

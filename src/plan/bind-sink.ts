@@ -1,6 +1,5 @@
 /** Where rows go: INSERT INTO a table, or the sink that a bare SELECT gets. */
 import type { Span } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
 import { type Schema, sameType, typeName } from '../batch/types.ts';
 import { canCast } from '../expr/cast.ts';
 import type { Expr } from '../expr/expr.ts';
@@ -14,10 +13,11 @@ import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { castTo } from './functions.ts';
 import { isUntyped } from './literals.ts';
 import type { PlanNode, SinkPlan } from './logical.ts';
+import { nearestName, quoteName } from './name-text.ts';
 import { columnExpr, makeProject, makeUnion } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { collectOptions, readOptions } from './options.ts';
-import { type BoundQuery, quoteName } from './scope.ts';
+import { type BoundQuery } from './scope.ts';
 import type { SinkColumn, SinkTarget, Table } from './table.ts';
 
 /** Connectors that show or drop rows: they take updating results without being told how to write them. */
@@ -263,7 +263,7 @@ function assignmentOrder(
         `the sink "${target.table}" has no column "${name.text}"`,
         name.span,
         withSuggestion(
-          nearest(
+          nearestName(
             name.name,
             columns.map((column) => column.name),
           ),

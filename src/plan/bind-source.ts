@@ -22,6 +22,7 @@ import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { castTo } from './functions.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import type { OptionValues, ScanNode } from './logical.ts';
+import { nearestName } from './name-text.ts';
 import { makeNewestByKey } from './nodes.ts';
 import { isNullable } from './nullability.ts';
 import { type CanonicalValue, readOptions } from './options.ts';
@@ -321,7 +322,7 @@ function fixedColumn(
       `the connector "${table.connector?.name}" has no column "${name.text}"`,
       name.span,
       withSuggestion(
-        nearest(
+        nearestName(
           name.name,
           fixed.map((candidate) => candidate.name),
         ),

@@ -10,6 +10,7 @@ import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { POISON, tableContext } from './expression-context.ts';
 import { castTo, resolveCall } from './functions.ts';
 import type { WatermarkPlan } from './logical.ts';
+import { nearestName } from './name-text.ts';
 import type { CanonicalValue } from './options.ts';
 import type { Scope } from './scope.ts';
 import type { Table } from './table.ts';
@@ -124,7 +125,7 @@ function timeColumn(
       `the event time column "${name}" is not a column of the table`,
       place.span,
       withSuggestion(
-        nearest(
+        ('name' in place ? nearestName : nearest)(
           name,
           scope.map((candidate) => candidate.name),
         ),

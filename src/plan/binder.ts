@@ -6,7 +6,6 @@
  * Failure behaviour: never throws on what a user can write.
  */
 import type { ErrorReport, Span } from '../base/errors.ts';
-import { nearest } from '../base/nearest.ts';
 import type { NamedTable } from '../sql/ast-query.ts';
 import type {
   CreateView,
@@ -29,6 +28,7 @@ import type { UserFunction } from '../expr/user-function.ts';
 import { functionsOf } from './declared-functions.ts';
 import { bindFunction } from './bind-function.ts';
 import { checkPartitionFields } from './bind-partitions.ts';
+import { nameText, nearestName } from './name-text.ts';
 import { writeOutAggregates } from './user-aggregates.ts';
 import { bindTtl } from './bind-set.ts';
 import { bindSource } from './bind-source.ts';
@@ -314,10 +314,10 @@ class ProgramBinder {
         `unknown table "${name.text}"`,
         name.span,
         withSuggestion(
-          nearest(name.name, known),
+          nearestName(name.name, known),
           known.length === 0
             ? 'create it first with CREATE TABLE'
-            : `known here are ${known.join(', ')}`,
+            : `known here are ${known.map(nameText).join(', ')}`,
         ),
       );
     }

@@ -1,7 +1,7 @@
 /** One line for people about MATCH_RECOGNIZE. */
 import { formatInterval } from './interval.ts';
 import type { MatchNode } from './logical.ts';
-import { quoteName } from './scope.ts';
+import { quoteName } from './name-text.ts';
 
 const SKIPS = {
   past_last: '',

@@ -4,7 +4,7 @@ import type { Expr } from '../expr/expr.ts';
 import type { SortKey } from '../expr/over.ts';
 import type { Schema } from '../batch/types.ts';
 import type { OverNode, TopNNode } from './logical.ts';
-import { quoteName } from './scope.ts';
+import { quoteName } from './name-text.ts';
 
 const FORMS = { closed: 'over window', timed: 'over', updating: 'updating over' } as const;
 

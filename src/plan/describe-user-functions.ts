@@ -2,7 +2,7 @@
 import { printExpr } from '../expr/print.ts';
 import { userCallId } from '../expr/user-function.ts';
 import type { UserFunctionNode } from './logical.ts';
-import { quoteName } from './scope.ts';
+import { quoteName } from './name-text.ts';
 
 export function describeUserFunctions({ calls, input, rows }: UserFunctionNode): string {
   const names = input.schema.map(({ name }) => (name.endsWith(')') ? name : quoteName(name)));

@@ -5,10 +5,10 @@ import { printExpr } from '../expr/print.ts';
 import { describeJoin } from './describe-join.ts';
 import { formatInterval } from './interval.ts';
 import type { PlanNode, SinkPlan, Window } from './logical.ts';
-import { quoteName } from './scope.ts';
 import { describeMatch } from './describe-match.ts';
 import { describeOver, describeTopN } from './describe-over.ts';
 import { describeUserFunctions } from './describe-user-functions.ts';
+import { quoteName } from './name-text.ts';
 
 export function describeNode(node: PlanNode): string {
   switch (node.tag) {

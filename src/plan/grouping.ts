@@ -19,10 +19,11 @@ import { canonical, columnsOf } from './expressions.ts';
 import { mayGiveNull, neverGivesNull, resolveAggregateCall, sortOrder } from './aggregate-calls.ts';
 import { isInvertible } from './functions.ts';
 import type { PlanNode, Window } from './logical.ts';
+import { quoteName } from './name-text.ts';
 import { type Grouped, makeUpdatingAggregate, makeWindowAggregate } from './nodes.ts';
 import { groupedBySets, groupingBits, type Sets } from './grouping-sets.ts';
 import { isNullable } from './nullability.ts';
-import { type Scope, quoteName } from './scope.ts';
+import { type Scope } from './scope.ts';
 import { warnOfArrival } from './warn-of-arrival.ts';
 
 /** Stand-in columns for the window and the aggregates begin here: beyond any input's columns. */

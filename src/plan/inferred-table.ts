@@ -1,14 +1,6 @@
 /** A guessed schema as the text of a CREATE TABLE. */
 import type { InferredSchema, InferredType } from '../formats/infer-schema.ts';
-import { isReserved } from '../sql/keywords.ts';
-import { quoteName } from './scope.ts';
-
-/** Free as names, but the beginning of something else in a list of columns. */
-const MISLEADING = new Set(['watermark', 'primary', 'foreign', 'constraint', 'unique', 'check']);
-
-/** A name that reads back as it is, wherever it stands. */
-export const nameText = (name: string): string =>
-  isReserved(name) || MISLEADING.has(name) ? `"${name}"` : quoteName(name);
+import { nameText } from './name-text.ts';
 
 export function typeText(type: InferredType): string {
   switch (type.tag) {

@@ -19,8 +19,9 @@ import { ExpressionBinder } from './bind-expression.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { type ExpressionContext, POISON } from './expression-context.ts';
 import { canonical, columnsOf } from './expressions.ts';
+import { quoteName } from './name-text.ts';
 import { isNullable } from './nullability.ts';
-import { type Scope, type ScopeColumn, quoteName } from './scope.ts';
+import { type Scope, type ScopeColumn } from './scope.ts';
 
 /** What conditions and measures may name. */
 export type MatchRows = {

@@ -4,13 +4,13 @@
  * A path is tried as table.column, then as column, each followed by struct fields. A name that several
  * relations have is ambiguous; it is never resolved by order.
  */
-import { nearest } from '../base/nearest.ts';
 import type { SqlType } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type { PathExpression } from '../sql/ast-expression.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import type { PlanNode, Window } from './logical.ts';
+import { nameText, nearestName, quoteName } from './name-text.ts';
 
 export type ScopeColumn = {
   /** Name of the relation; null for a subquery without alias. */
@@ -110,7 +110,10 @@ export function readPath(
         'UNKNOWN_COLUMN',
         `unknown field "${name.text}"`,
         name.span,
-        withSuggestion(nearest(name.name, names), `the fields are ${names.join(', ')}`),
+        withSuggestion(
+          nearestName(name.name, names, quoteName),
+          `the fields are ${names.map(quoteName).join(', ')}`,
+        ),
       );
       return null;
     }
@@ -137,14 +140,17 @@ export function reportUnresolved(
       'AMBIGUOUS_COLUMN',
       `column "${written}" is ambiguous`,
       path.span,
-      withSuggestion(qualifier === undefined ? null : `${qualifier}.${resolution.name}`, hint),
+      withSuggestion(
+        qualifier === undefined ? null : `${nameText(qualifier)}.${nameText(resolution.name)}`,
+        hint,
+      ),
     );
     return;
   }
   const [first, second] = path.parts;
   const relation = scope.filter((column) => column.qualifier === first?.name);
   if (second !== undefined && relation.length > 0) {
-    const best = nearest(
+    const best = nearestName(
       second.name,
       relation.map((column) => column.name),
     );
@@ -159,7 +165,7 @@ export function reportUnresolved(
   const folded = first?.name ?? '';
   const candidates = [...new Set([...scope.map((column) => column.name), ...others])];
   const sameButCase = candidates.find((name) => name.toLowerCase() === folded.toLowerCase());
-  const best = sameButCase === undefined ? nearest(folded, candidates) : quoteName(sameButCase);
+  const best = sameButCase === undefined ? nearestName(folded, candidates) : nameText(sameButCase);
   diagnostics.error(
     'UNKNOWN_COLUMN',
     `unknown column "${written}"`,
@@ -171,11 +177,6 @@ export function reportUnresolved(
         : columnsHint(scope),
     ),
   );
-}
-
-/** A name as it must be written: quoted when folding to lower case would change it. */
-export function quoteName(name: string): string {
-  return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
 function columnsHint(scope: Scope): string {

@@ -21,6 +21,7 @@ import { type ConnectionProfile, withProfile } from './connection-profiles.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import type { SinkPlan } from './logical.ts';
+import { nearestName } from './name-text.ts';
 import {
   COMMON_OPTIONS,
   type Role,
@@ -281,7 +282,7 @@ function bindPrimaryKey(
         'UNKNOWN_COLUMN',
         `unknown column "${column.text}"`,
         column.span,
-        withSuggestion(nearest(column.name, known)),
+        withSuggestion(nearestName(column.name, known)),
       );
   }
   return [...ofColumns, ...ofTable].map((column) => column.name);

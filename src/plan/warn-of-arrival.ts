@@ -2,7 +2,7 @@
 import type { Span } from '../base/errors.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import type { PlanNode } from './logical.ts';
-import { quoteName } from './scope.ts';
+import { quoteName } from './name-text.ts';
 
 export function warnOfArrival(input: PlanNode, span: Span, diagnostics: Diagnostics): void {
   warnOf(input, span, diagnostics, new Set());

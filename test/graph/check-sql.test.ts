@@ -44,6 +44,24 @@ const MISTAKES: readonly (readonly [what: string, text: string, code: string, be
       'UNKNOWN_COLUMN',
       'SELECT o.id FROM',
     ],
+    [
+      'a misspelt name that needs quotes',
+      `${ORDERS.replace('customer TEXT', '"Customer Name" TEXT')}SELECT "Custmer Name" FROM orders;`,
+      'UNKNOWN_COLUMN',
+      'SELECT "Customer Name" FROM',
+    ],
+    [
+      'a misspelt name that is a keyword',
+      `${ORDERS.replace('customer TEXT', '"order" TEXT')}SELECT o.ordr FROM orders o;`,
+      'UNKNOWN_COLUMN',
+      'SELECT o."order" FROM',
+    ],
+    [
+      'a misspelt table that needs quotes',
+      `${ORDERS.replace('TABLE orders', 'TABLE "my orders"')}SELECT id FROM "my ordres";`,
+      'UNKNOWN_TABLE',
+      'FROM "my orders";',
+    ],
     ['a misspelt table', `${ORDERS}SELECT id FROM ordres;`, 'UNKNOWN_TABLE', 'FROM orders;'],
     [
       'a misspelt function',
@@ -241,6 +259,12 @@ const MISTAKES: readonly (readonly [what: string, text: string, code: string, be
       "'impulse', event_rate = 1000)",
     ],
     [
+      'a misspelt connector',
+      "CREATE TABLE t WITH (conector = 'example', dataset = 'clicks'); SELECT page FROM t;",
+      'MISSING_OPTION',
+      "(connector = 'example', dataset",
+    ],
+    [
       'a table without connector',
       'CREATE TABLE t (a INT); SELECT a FROM t;',
       'MISSING_OPTION',
@@ -305,6 +329,21 @@ describe('a fix removes the finding it belongs to:', () => {
       expect(left.filter(same).length, title).toBeLessThan(findings(text).filter(same).length);
       expect(title).not.toMatch(/\n/);
     }
+  });
+
+  test('and none is offered that only keeps the statement from being read', () => {
+    // `window` is no clause here, and `limit` is no end.
+    const text = `${ORDERS}SELECT customer, id AS window, id AS "limit", count(*) AS n FROM orders;`;
+    const [finding] = findings(text);
+    expect(finding).toMatchObject({ code: 'INVALID_GROUPING' });
+    expect(applyEdits(text, finding?.fixes?.[0]?.edits ?? [])).toContain(
+      'FROM orders\nGROUP BY customer;',
+    );
+    // What would close the string at the end of its line leaves more that can not be read.
+    const odd = `${ORDERS.replace('INTERVAL', "' INTERVAL")}SELECT id FROM orders;`;
+    const before = findings(odd);
+    for (const { edits } of before.flatMap(({ fixes = [] }) => fixes))
+      expect(findings(applyEdits(odd, edits)).length).toBeLessThanOrEqual(before.length);
   });
 
   test('and the first fix of most leaves a text without any', () => {

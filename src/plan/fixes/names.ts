@@ -1,6 +1,6 @@
 /** Fixes of names that mean nothing, or more than one thing. */
 import type { Select } from '../../sql/ast-query.ts';
-import { quoteName } from '../scope.ts';
+import { quoteName } from '../name-text.ts';
 import { type Fix, insert, replace, short } from './edits.ts';
 import type { Finding } from './finding.ts';
 import { samePlace } from './spans.ts';

@@ -64,16 +64,15 @@ function mistypedKey(finding: Finding, table: CreateTable, name: string): Fix[] 
 }
 
 function newConnector(finding: Finding, table: CreateTable): Fix[] {
+  const near = mistypedKey(finding, table, 'connector');
+  if (near.length > 0) return near;
   const isWritten = finding.context.program.statements.some(
     (statement) => statement.tag === 'insert' && statement.table.name === table.name.name,
   );
   const options = isWritten
     ? ["connector = 'stdout'"]
     : ["connector = 'http', format = 'json', type = 'source'", "connector = 'http'"];
-  return [
-    ...mistypedKey(finding, table, 'connector'),
-    ...options.flatMap((option) => addOption(table, option)),
-  ];
+  return options.flatMap((option) => addOption(table, option));
 }
 
 /** A value that is right in kind; null: none can be guessed. */

@@ -27,7 +27,12 @@ export function grouped(finding: Finding): Fix[] {
 function clauseEnd(finding: Finding, select: Select): Position | null {
   const first = finding.tokenIndex(select.span.start);
   const depth = finding.token(first)?.depth ?? 0;
-  for (let index = first + 1; index < finding.context.tokens.length; index++) {
+  // Names and aliases ahead of it may be words that begin a clause, such as window.
+  const known = [...select.items, ...select.from, select.where, ...select.groupBy].findLast(
+    (each) => each !== null,
+  );
+  const behind = known === undefined ? first + 1 : finding.tokenIndex(known.span.end);
+  for (let index = behind; index < finding.context.tokens.length; index++) {
     const token = finding.token(index) as Token;
     const isHere = token.depth === depth && token.kind === 'word';
     const isEnd =
