@@ -3,6 +3,7 @@ import { planSql } from '../../src/graph/plan-sql.ts';
 import { DECLARATIONS } from '../../src/connectors/declarations.ts';
 import type { PhysicalGraph } from '../../src/graph/graph.ts';
 import { healthOf } from '../../src/api/observe/health.ts';
+import type { RefusedRows } from '../../src/api/observe/health-facts.ts';
 import type { Health } from '../../src/api/observe/health-shapes.ts';
 import { statusOf } from '../../src/api/observe/status.ts';
 import type { PipelineStatus } from '../../src/api/observe/status-shapes.ts';
@@ -20,6 +21,8 @@ export class HealthWorld {
   readonly cluster: SimulatedCluster;
   readonly #logs = new SimulatedLogs();
   #posts = 0;
+  /** What logs have refused, by source. */
+  refused: ReadonlyMap<string, RefusedRows> = new Map();
 
   constructor(sql: string, options: HealthOptions = {}) {
     const planned = planSql(sql, DECLARATIONS, { defaultSink: 'preview' });
@@ -58,7 +61,7 @@ export class HealthWorld {
 
   /** The health that a status would have. */
   healthOf(status: PipelineStatus): Health {
-    return healthOf(status, this.graph, this.cluster.leaderStatus?.errors ?? []);
+    return healthOf(status, this.graph, this.cluster.leaderStatus?.errors ?? [], this.refused);
   }
 
   /** The code of the health and those of the others. */

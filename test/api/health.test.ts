@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { refusedByLogs } from '../../src/api/observe/health-logs.ts';
+import type { ApiServices } from '../../src/api/services.ts';
 import { HealthWorld } from './health-world.ts';
+import { World } from './world.ts';
 
 const table = (
   name: string,
@@ -254,6 +257,37 @@ describe('rows', () => {
     expect(world.codes).not.toContain('ALL_BAD');
   });
 
+  test('ALL_BAD as well when the log refused every row, which no generation has seen', async () => {
+    const api = new World();
+    const sql = `${table('t', ', partitions = 2')} SELECT k FROM t;`;
+    const { id } = await api.create(sql);
+    for (let partition = 0; partition < 2; partition++)
+      await api.call('POST', `/api/v1/pipelines/${id}/tables/t/rows?partition=${partition}`, [
+        { ts: 'yesterday', k: 'a' },
+      ]);
+    const world = new HealthWorld(sql).start();
+    const status = { ...world.status, pipeline_id: id };
+    world.refused = await refusedByLogs(api.services, status, world.graph);
+    expect(world.health).toMatchObject({
+      code: 'ALL_BAD',
+      level: 'warning',
+      source: { table: 't' },
+    });
+    expect(world.health.sentence).toMatch(
+      /^All 2 rows that were posted to source t were refused\. The last: .*ts.* \(TYPE_MISMATCH\)\.$/,
+    );
+    // Of a source that has had rows nobody asks, nor of one whose pipeline is at rest, and a log that fails is left out.
+    const none = async (services: ApiServices, changed: object): Promise<number> =>
+      (await refusedByLogs(services, { ...status, ...changed }, world.graph)).size;
+    const operators = status.operators.map((each) => ({ ...each, rows_in: 1 }));
+    expect(await none(api.services, { operators })).toBe(0);
+    expect(await none(api.services, { state: 'Stopped' })).toBe(0);
+    const log = (): never => {
+      throw new Error('it does not answer');
+    };
+    expect(await none({ ...api.services, log }, {})).toBe(0);
+  });
+
   test('ALL_FILTERED names the condition', () => {
     const world = new HealthWorld(`${table('t')} SELECT k FROM t WHERE v > 100;`).start();
     world.post('t', [at('10:00:10', { v: 1 }), at('10:00:11', { v: 2 })]);
@@ -275,6 +309,9 @@ describe('rows', () => {
     expect(world.health.sentence).toMatch(
       /^2 rows and 1 row have come to .*, and none has met another\.$/,
     );
+    // The sources stand a second apart, and both are silent: rows of an inner join wait for no watermark.
+    world.cluster.runFor(20_000);
+    expect(world.codes.slice(0, 1)).toEqual(['JOIN_WITHOUT_MATCH']);
   });
 
   test('OK says what flows', () => {

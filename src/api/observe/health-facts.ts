@@ -23,9 +23,20 @@ export type SourceFacts = {
   silentMicros: number;
 };
 
+/** Rows that never came to a source, because its log refused them. */
+export type RefusedRows = {
+  count: number;
+  /** Of the newest of them. */
+  atMs: number;
+  code: string;
+  message: string;
+};
+
 export type Facts = {
   status: PipelineStatus;
   errors: readonly JobError[];
+  /** By source; those without are missing. */
+  refused: ReadonlyMap<string, RefusedRows>;
   sources: readonly SourceFacts[];
   operators: readonly { status: StatusOperator; planned: GraphOperator }[];
   /** Sources that rows of the operator come from. */
@@ -38,6 +49,7 @@ export function factsOf(
   status: PipelineStatus,
   graph: PhysicalGraph,
   errors: readonly JobError[],
+  refused: ReadonlyMap<string, RefusedRows>,
 ): Facts {
   const byId = new Map(status.operators.map((operator) => [operator.operator_id, operator]));
   const operators = graph.operators.flatMap((planned) => {
@@ -59,6 +71,7 @@ export function factsOf(
   return {
     status,
     errors,
+    refused,
     sources,
     operators,
     sourcesOf(operator) {

@@ -1,6 +1,13 @@
 /** Rules about sources: no rows, bad rows, silence, and event time that stands still or has run away. */
-import type { GraphOperator, SourceSpec } from '../../graph/graph.ts';
-import { type Facts, type Finding, type Fix, type SourceFacts, sourceRef } from './health-facts.ts';
+import type { GraphOperator, JoinSpec, SourceSpec } from '../../graph/graph.ts';
+import {
+  type Facts,
+  type Finding,
+  type Fix,
+  type RefusedRows,
+  type SourceFacts,
+  sourceRef,
+} from './health-facts.ts';
 import { counted, grouped, instant, span } from './health-words.ts';
 import type { StatusOperator, StatusPartition } from './status-shapes.ts';
 
@@ -30,11 +37,25 @@ export function sourceFindings(facts: Facts): Finding[] {
   );
 }
 
+/** Rows came, and none of them into the log. */
+function allRefused({ count, atMs, code, message }: RefusedRows, source: SourceFacts): Finding {
+  return {
+    level: 'warning',
+    code: 'ALL_BAD',
+    sentence: `All ${counted(count, 'row')} that were posted to source ${source.spec.table} were refused. The last: ${message} (${code}).`,
+    fix: COMPARE,
+    source: sourceRef(source),
+    since: Math.round(atMs * 1000),
+  };
+}
+
 /** Where rows of the table come from, as far as a user can do something about it. */
-function noRowsYet({ status }: Facts, source: SourceFacts): Finding | null {
+function noRowsYet({ status, refused }: Facts, source: SourceFacts): Finding | null {
   const { operator, spec } = source;
   if (operator.rows_in > 0 || operator.errors > 0 || source.ended) return null;
   const { table } = spec;
+  const rows = refused.get(operator.operator_id);
+  if (rows !== undefined) return allRefused(rows, source);
   const path = `/api/v1/pipelines/${status.pipeline_id}/tables/${encodeURIComponent(table)}/rows`;
   return {
     level: 'waiting',
@@ -53,6 +74,8 @@ function rowsFix(connector: string, path: string): Fix {
     : { text: `Look at what the connector ${connector} reads.` };
 }
 
+const COMPARE: Fix = { text: 'Compare the rows with the columns that the table declares.' };
+
 function allBad({ errors }: Facts, source: SourceFacts): Finding | null {
   const { operator, spec } = source;
   if (operator.rows_out > 0 || operator.errors === 0) return null;
@@ -62,7 +85,7 @@ function allBad({ errors }: Facts, source: SourceFacts): Finding | null {
     level: 'warning',
     code: 'ALL_BAD',
     sentence: `All ${counted(operator.errors, 'row')} of source ${spec.table} were refused.${reason}`,
-    fix: { text: 'Compare the rows with the columns that the table declares.' },
+    fix: COMPARE,
     source: sourceRef(source),
   };
 }
@@ -107,12 +130,16 @@ function behind({ status }: Facts, source: SourceFacts): Finding | null {
   };
 }
 
+/** Its rows leave when two have met, whatever the time: if none does, no watermark is to blame. */
+const givesPairsAtOnce = ({ kind, time }: JoinSpec): boolean =>
+  (kind === 'inner' || kind === 'semi') &&
+  (time.tag === 'any' || time.tag === 'interval' || time.tag === 'window');
+
 /** Whether the operator holds rows until event time has moved on. */
 function waitsForTime(status: StatusOperator, { spec }: GraphOperator): boolean {
   if (status.open_windows !== null) return status.open_windows.count > 0;
-  return (
-    (spec.tag === 'join' || spec.tag === 'match') && status.state_rows > 0 && status.rows_out === 0
-  );
+  const holds = spec.tag === 'match' || (spec.tag === 'join' && !givesPairsAtOnce(spec));
+  return holds && status.state_rows > 0 && status.rows_out === 0;
 }
 
 const waits = (facts: Facts, source: SourceFacts): boolean =>

@@ -11,7 +11,8 @@ import type { JobError } from '../../protocol/messages.ts';
 import type { ApiServices } from '../services.ts';
 import { graphOf } from '../views.ts';
 import { checkpointFindings } from './health-checkpoints.ts';
-import { type Facts, type Finding, factsOf, findingOf } from './health-facts.ts';
+import { type Facts, type Finding, type RefusedRows, factsOf, findingOf } from './health-facts.ts';
+import { refusedByLogs } from './health-logs.ts';
 import { operatorFindings } from './health-operators.ts';
 import { HEALTH_CODES, type Health, type HealthFinding } from './health-shapes.ts';
 import { sourceFindings } from './health-sources.ts';
@@ -27,16 +28,22 @@ export async function pipelineHealth(
 ): Promise<Health> {
   const leader = await leaderOf(services, found);
   const status = statusOf(found, leader, services.nowMs());
-  return healthOf(status, graphOf(found.pipeline), leader?.errors ?? []);
+  const graph = graphOf(found.pipeline);
+  const refused = await refusedByLogs(services, status, graph);
+  return healthOf(status, graph, leader?.errors ?? [], refused);
 }
 
-/** @param errors  what operators reported last, for the reason of rows that were refused */
+/**
+ * @param errors  what operators reported last, for the reason of rows that were refused
+ * @param refused  what logs refused, of sources without rows
+ */
 export function healthOf(
   status: PipelineStatus,
   graph: PhysicalGraph,
   errors: readonly JobError[] = [],
+  refused: ReadonlyMap<string, RefusedRows> = new Map(),
 ): Health {
-  const facts = factsOf(status, graph, errors);
+  const facts = factsOf(status, graph, errors, refused);
   const findings = findingsOf(facts).map((finding) => findingOf(facts, finding));
   const [first, ...others] = inOrder(findings, status.rates.rows_out > 0);
   return { ...(first as HealthFinding), others };

@@ -21,6 +21,7 @@ import { TOUCH_MS } from '../jobs/output-route.ts';
 import { OutputReaders } from '../jobs/output-readers.ts';
 import { outputData } from '../jobs/output-stream.ts';
 import { healthOf } from '../observe/health.ts';
+import { refusedByLogs } from '../observe/health-logs.ts';
 import { historyOf } from '../observe/history.ts';
 import { statusOf } from '../observe/status.ts';
 import type { PipelineStatus } from '../observe/status-shapes.ts';
@@ -34,6 +35,8 @@ const OUTPUT_INTERVAL_MS = 200;
 /** Leaders hear of their hosts every two seconds. */
 const HISTORY_MS = 2_000;
 const HISTORY_SECONDS = 300;
+/** How often logs of sources without rows are asked what they have refused. */
+const REFUSED_MS = 3_000;
 /** How often the lineage is read although nothing tells of a change: a checkpoint that lost leaves no other trace. */
 const LINEAGE_MS = 30_000;
 
@@ -51,6 +54,8 @@ export class PageStream {
   #touchedMs = -Infinity;
   #historyMs = -Infinity;
   #lineageMs = -Infinity;
+  #refusedMs = -Infinity;
+  #refused: Awaited<ReturnType<typeof refusedByLogs>> = new Map();
   /** What the lineage was read for. */
   #lineageOf = '';
 
@@ -134,7 +139,12 @@ export class PageStream {
     const status = statusOf(found, leader, nowMs());
     if (this.#topics.includes('status')) this.#sendIfNew('status', status, { ...status, at: 0 });
     if (this.#topics.includes('health')) {
-      const health = healthOf(status, graphOf(found.pipeline), leader?.errors ?? []);
+      const graph = graphOf(found.pipeline);
+      if (nowMs() - this.#refusedMs >= REFUSED_MS) {
+        this.#refusedMs = nowMs();
+        this.#refused = await refusedByLogs(this.#services, status, graph);
+      }
+      const health = healthOf(status, graph, leader?.errors ?? [], this.#refused);
       const timeless = {
         ...health,
         at: 0,
@@ -152,9 +162,11 @@ export class PageStream {
     if (nowMs - this.#historyMs < HISTORY_MS) return;
     this.#historyMs = nowMs;
     const { historyMicros } = this.#cursor;
-    // Of what is older than the window nothing fits behind what the reader has.
+    // Behind what is older than the window nothing fits; what is yet to come nobody was sent.
     const known =
-      historyMicros !== null && historyMicros > (nowMs - HISTORY_SECONDS * 1000) * 1000
+      historyMicros !== null &&
+      historyMicros > (nowMs - HISTORY_SECONDS * 1000) * 1000 &&
+      historyMicros <= nowMs * 1000
         ? historyMicros
         : null;
     const history = await historyOf(this.#services, found, HISTORY_SECONDS, known);
