@@ -112,6 +112,20 @@ test('sinks tell what they received and committed, as the files have it', async 
     expect(sink.rows_received).toBe(sink.rows_committed);
     expect(sink.files).toBeGreaterThan(0);
     expect(sink.last_commit_epoch).toBeGreaterThan(0);
+    expect(sink.files_since_epoch).toBeNull();
+  }
+});
+
+test('sinks say from which epoch on their files are counted, when older ones are collected', async () => {
+  await afterRun('collected');
+  const whole = world.lineage;
+  if (whole.tag !== 'read') throw new Error('there is a lineage');
+  const checkpoints = whole.view.checkpoints.slice(-2);
+  world.lineage = { tag: 'read', view: { ...whole.view, checkpoints } };
+  const { body } = await world.call('GET', '/api/v1/pipelines/pl/sinks');
+  for (const sink of body.data) {
+    expect(sink.files_since_epoch).toBe(checkpoints[0]?.epoch);
+    expect(sink.rows_committed).toBeGreaterThan(0);
   }
 });
 

@@ -112,6 +112,10 @@ export const SinkStatusSchema = z
       .int()
       .nullable()
       .openapi({ description: 'Committed, of the epochs that are kept; null: it writes none.' }),
+    files_since_epoch: z.int().nullable().openapi({
+      description:
+        'The oldest epoch that files are counted of: what was committed before is there and not counted. Null: all are.',
+    }),
   })
   .openapi('SinkStatus');
 

@@ -55,6 +55,7 @@ function sinkView(
       last_commit_epoch: last?.epoch ?? null,
       next_commit_at: spec.twoPhase ? microsOrNull(status?.nextCheckpointMs ?? null) : null,
       files: spec.twoPhase ? filesOf(committed, id) : null,
+      files_since_epoch: spec.twoPhase ? oldestOf(lineage) : null,
     },
   ];
 }
@@ -72,6 +73,12 @@ function committedAt(
       ? status.recent.find((each) => each.epoch === epoch)
       : undefined;
   return microsOf(summary?.committedMs ?? manifest.createdAtMs);
+}
+
+/** Null: the line is kept from its beginning. */
+function oldestOf(lineage: LineageView | null): number | null {
+  const oldest = lineage?.checkpoints[0];
+  return oldest === undefined || oldest.manifest.parent === null ? null : oldest.epoch;
 }
 
 const filesOf = (committed: readonly CanonicalCheckpoint[], sink: string): number =>

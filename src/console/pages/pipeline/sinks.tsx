@@ -88,7 +88,13 @@ function Flow({ sink, stages }: { sink: SinkStatus; stages: boolean }) {
         <Pair name={stages ? 'Committed' : 'Written'}>
           <span class="sink-committed">{count(committed)}</span>
         </Pair>
-        {sink.files !== null && <Pair name="Objects">{count(sink.files)}</Pair>}
+        {sink.files !== null && <Pair
+            name={
+              sink.files_since_epoch === null
+                ? 'Objects'
+                : `Objects since epoch ${count(sink.files_since_epoch)}`
+            }
+          >{count(sink.files)}</Pair>}
       </dl>
       {stages && (
         <span class="sink-bar" aria-hidden="true">
@@ -98,6 +104,12 @@ function Flow({ sink, stages }: { sink: SinkStatus; stages: boolean }) {
     </div>
   );
 }
+
+/** Output may be older than the epochs that are kept. */
+const nothingKept = ({ rows_committed: rows, files_since_epoch: since }: SinkStatus): string =>
+  rows === 0 || since === null
+    ? 'Nothing is committed yet. '
+    : `The last rows were committed before epoch ${count(since)}. `;
 
 function NextCommit({ sink, stages }: { sink: SinkStatus; stages: boolean }) {
   if (!stages)
@@ -112,7 +124,7 @@ function NextCommit({ sink, stages }: { sink: SinkStatus; stages: boolean }) {
   return (
     <p class="sink-next">
       {last === null ? (
-        'Nothing is committed yet. '
+        nothingKept(sink)
       ) : (
         <>
           Last commit <Time at={last} show="ago" />
