@@ -188,6 +188,23 @@ describe('pasted text', () => {
     expect(inferFrom('', 't')).toMatchObject({ sql: '', columns: [], rows: [] });
   });
 
+  test('tells the true reason where no row gives a column', () => {
+    const reason = (text: string): string | undefined =>
+      inferFrom(text, 't').rows[0]?.errors[0]?.message;
+    expect(reason('{}')).toMatch(/^the object has no key/);
+    expect(reason('[{"":1}]')).toMatch(/^the object has no key/);
+    expect(reason('a,b')).toMatch(/^a row must be a JSON object/);
+    expect(reason(`{"a":${'['.repeat(600)}1${']'.repeat(600)}}`)).toMatch(/^values nest deeper/);
+  });
+
+  test('counts the keys that became no column, and all rows beyond those it tells of', () => {
+    const wide = Array.from({ length: 1_200 }, (_, at) => `{"k${at % 600}":1,"":2}`).join('\n');
+    const { left_out, columns, rows, accepted, rejected } = inferFrom(`${wide}\nx`, 't');
+    expect([columns.length, left_out]).toEqual([500, 101]);
+    expect([rows.length, accepted, rejected]).toEqual([1_000, 1_200, 1]);
+    expect(inferFrom('{"a":1}', 't').left_out).toBe(0);
+  });
+
   test('of any size takes a bounded time', () => {
     const texts = [
       '{"a":'.repeat(100_000),

@@ -137,7 +137,12 @@ export const InferAnswerSchema = z
       .string()
       .nullable()
       .openapi({ description: 'The column that seems to say when a row happened.' }),
+    left_out: z.int().openapi({
+      description: 'Keys that became no column: the empty one, and those beyond 500.',
+    }),
     sql: z.string().openapi({ description: 'CREATE TABLE.' }),
+    accepted: z.int().openapi({ description: 'Of all rows that were looked at, at most 10000.' }),
+    rejected: z.int(),
     rows: z.array(InferredRowSchema).openapi({ description: 'At most 1000.' }),
   })
   .openapi('InferSchemaAnswer');

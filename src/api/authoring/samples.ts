@@ -9,7 +9,8 @@ import { readSample } from '../../formats/sample-values.ts';
 import { type Diagnostic, withFixes } from '../../graph/check-sql.ts';
 import type { SourceSpec } from '../../graph/graph.ts';
 import { planSql } from '../../graph/plan-sql.ts';
-import { createTableText, nameText, typeText } from '../../plan/inferred-table.ts';
+import { createTableText, typeText } from '../../plan/inferred-table.ts';
+import { nameText } from '../../plan/name-text.ts';
 import { parseProgram } from '../../sql/parser.ts';
 import type { CheckRowsAnswer, CheckedRow, InferAnswer } from './authoring-shapes.ts';
 
@@ -36,7 +37,7 @@ export function inferFrom(pasted: string, table: string): InferAnswer {
     const empty = schema.columns.length === 0;
     const sql = empty ? '' : createTableText(table, schema);
     const spec = empty ? null : sourceOf(sql).spec;
-    const verdicts = spec === null ? rows.map(unread) : decodeRows(rows, spec);
+    const verdicts = spec === null ? withoutColumns(rows) : decodeRows(rows, spec);
     const blamed = verdicts.flatMap(({ errors }, at) =>
       errors.flatMap(({ column }) =>
         column !== null && readSample(rows[at]?.text ?? '') !== null ? [column] : [],
@@ -55,7 +56,10 @@ export function inferFrom(pasted: string, table: string): InferAnswer {
       table,
       columns: schema.columns.map(({ type, ...column }) => ({ ...column, type: typeText(type) })),
       event_time: schema.eventTime,
+      left_out: keysOf(samples) - schema.columns.length,
       sql,
+      accepted: verdicts.filter((verdict) => verdict.accepted).length,
+      rejected: verdicts.filter((verdict) => !verdict.accepted).length,
       rows: told(rows, verdicts).map(({ index, line, accepted, errors, raw }) => ({
         index,
         line,
@@ -66,6 +70,9 @@ export function inferFrom(pasted: string, table: string): InferAnswer {
     };
   }
 }
+
+const keysOf = (samples: readonly ReadonlyMap<string, unknown>[]): number =>
+  new Set(samples.flatMap((sample) => [...sample.keys()])).size;
 
 export function checkAgainst(sql: string, pasted: string): CheckRowsAnswer {
   const { spec, reports } = sourceOf(sql);
@@ -84,12 +91,25 @@ const told = (rows: readonly SampleRow[], verdicts: readonly Verdict[]): Checked
     raw: raw.slice(0, RAW_MAX),
   }));
 
-const unread = (_: SampleRow, index: number): Verdict => ({
-  accepted: false,
-  errors: [{ index, code: 'PARSE_ERROR', column: null, message: 'this is no JSON object' }],
-  warnings: [],
-  value: null,
-});
+/** For rows that give no column: what is no object is refused by the decoder, with its reason. */
+const ANY_TABLE = "CREATE TABLE t (any_key JSON) WITH (connector = 'http', type = 'source');";
+
+function withoutColumns(rows: readonly SampleRow[]): Verdict[] {
+  const { spec } = sourceOf(ANY_TABLE);
+  if (spec === null) throw new Error('a table of one column plans');
+  return decodeRows(rows, spec).map((verdict, index) =>
+    verdict.accepted
+      ? {
+          accepted: false,
+          errors: [{ index, code: 'PARSE_ERROR', column: null, message: NO_KEYS }],
+          warnings: [],
+          value: null,
+        }
+      : verdict,
+  );
+}
+
+const NO_KEYS = 'the object has no key that a column could be named after';
 
 /** How the one table of a text is read; null when that is not told or wrong. */
 function sourceOf(sql: string): { spec: SourceSpec | null; reports: Diagnostic[] } {
