@@ -88,13 +88,17 @@ function Flow({ sink, stages }: { sink: SinkStatus; stages: boolean }) {
         <Pair name={stages ? 'Committed' : 'Written'}>
           <span class="sink-committed">{count(committed)}</span>
         </Pair>
-        {sink.files !== null && <Pair
+        {sink.files !== null && (
+          <Pair
             name={
               sink.files_since_epoch === null
                 ? 'Objects'
                 : `Objects since epoch ${count(sink.files_since_epoch)}`
             }
-          >{count(sink.files)}</Pair>}
+          >
+            {count(sink.files)}
+          </Pair>
+        )}
       </dl>
       {stages && (
         <span class="sink-bar" aria-hidden="true">
