@@ -23,21 +23,21 @@ CREATE TABLE kept WITH (connector = 'r2', path = 'shop/clicks', format = 'parque
 INSERT INTO kept SELECT ts, user_id, page, country, price FROM clicks;
 `;
 
-const PER_PAGE = `CREATE TABLE clicks (
-  WATERMARK FOR ts AS ts - interval '2 seconds'
-) WITH (connector = 'example', dataset = 'clicks', event_rate = 400);
+const PAID = `CREATE TABLE orders (
+  WATERMARK FOR ts AS ts - interval '1 second'
+) WITH (connector = 'example', dataset = 'orders', event_rate = 200);
 
-CREATE TABLE minutes WITH (connector = 'r2', path = 'shop/minutes', format = 'json', type = 'sink');
+CREATE TABLE payments (
+  WATERMARK FOR ts AS ts - interval '1 second'
+) WITH (connector = 'example', dataset = 'payments', event_rate = 200);
 
-INSERT INTO minutes
-SELECT window.end AS minute_until, page, clicks, visitors
-FROM (
-  SELECT page, hop(interval '2 seconds', interval '1 minute') AS window,
-         count(*) AS clicks, count(DISTINCT user_id) AS visitors
-  FROM clicks
-  WHERE country <> 'US'
-  GROUP BY page, window
-);
+CREATE TABLE paid WITH (connector = 'r2', path = 'shop/paid', format = 'parquet', type = 'sink');
+
+INSERT INTO paid
+SELECT o.order_id, o.customer, o.amount, p.method, p.ts - o.ts AS took
+FROM orders o
+LEFT JOIN payments p
+  ON p.order_id = o.order_id AND p.ts BETWEEN o.ts AND o.ts + interval '20 seconds';
 `;
 
 const TRIED = `CREATE TABLE readings WITH (connector = 'impulse', event_rate = 5);
@@ -114,7 +114,6 @@ async function list(page: Page): Promise<void> {
     .getByText(/\d+\/s/)
     .first()
     .waitFor();
-  await page.waitForTimeout(5_000);
   await picture(page, 'pipelines');
 }
 
@@ -130,7 +129,7 @@ async function main(): Promise<void> {
     await editor(page);
     await fix(page);
     const parts = { checkpoint_interval_micros: 5_000_000 };
-    const perPage = await running(server, 'clicks per page', PER_PAGE, {
+    const paid = await running(server, 'orders and payments', PAID, {
       ...parts,
       parallelism: 2,
     });
@@ -138,16 +137,11 @@ async function main(): Promise<void> {
       checkpoint_interval_micros: 2_000_000,
     });
     await running(server, 'shares of readings', TRIED, parts);
-    const at = await running(
-      server,
-      'an earlier version',
-      PER_PAGE.replaceAll('shop/', 'old/'),
-      parts,
-    );
+    const at = await running(server, 'an earlier version', PAID.replaceAll('shop/', 'old/'), parts);
     await server.api.patch(at, { stop: 'checkpoint' });
     await reached(server, at, ({ state }) => state === 'Stopped');
     await waitSeconds(CHART_SECONDS);
-    await overview(page, perPage);
+    await overview(page, paid);
     await lineage(page, kept);
     await list(page);
   } finally {

@@ -190,6 +190,7 @@ async function kill(what: string, leaders: number, posting: Posting): Promise<vo
   await lineage.getByText(`${leaders} leaders`).waitFor();
   expect(await lineage.locator('.river-band.past').count()).toBe(leaders - 1);
   expect(await lineage.locator('.river-band.owner').count()).toBe(1);
+  expect(await lineage.locator('.river-node.cut').count()).toBe(leaders - 1);
   await lineage
     .getByRole('button', { name: /^epoch \d+, fence, generation \d+/ })
     .nth(leaders - 1)

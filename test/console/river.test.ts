@@ -151,6 +151,26 @@ describe('the picture', () => {
     expect(bands.map(({ start }) => start)).toEqual([1, 2]);
   });
 
+  test('so are they when of the first only later epochs are known by their start', () => {
+    const second = { ...epoch(9, 1), nonce: 'again' };
+    const kept = riverOf([epoch(8, 1), second], [generation(1, [8]), generation(1, [9], 'again')]);
+    const river = addMarks(
+      kept,
+      [5, 6, 7].map((number) => ({
+        time: number * 1_000_000,
+        kind: 'checkpoint' as const,
+        text: '',
+        generation: 1,
+        epoch: number,
+      })),
+    );
+    const { bands } = layOutRiver(river, NOW);
+    expect(bands.map(({ start, epochs, state }) => [start, epochs, state])).toEqual([
+      [1, 4, 'past'],
+      [2, 1, 'owner'],
+    ]);
+  });
+
   test('what a leader that failed had read behind its last epoch is cut off; one that was stopped cut nothing', () => {
     const cutsOf = (reason: string, nonce = 'n2', number = 2): string[] => {
       const after = { ...generation(number, [3], nonce), reason };

@@ -136,14 +136,18 @@ function handlersOf(
   };
 }
 
-/** What happened before this page was opened, as far as leaders remember. Without it the picture only begins later. */
+/**
+ * What happened before this page was opened, as far as leaders remember. Without it the picture only begins later. A history
+ * ends with its last whole step, which over hours is a minute: the last minutes are asked for by the second.
+ */
 function remember(id: string, river: Signal<River>): void {
-  api
-    .get<History>(`/pipelines/${id}/metrics/history?seconds=${REMEMBERED_SECONDS}`)
-    .then(({ marks }) => {
-      river.value = addMarks(river.value, marks);
-    })
-    .catch(() => undefined);
+  for (const seconds of [REMEMBERED_SECONDS, HISTORY_MICROS / 1_000_000])
+    api
+      .get<History>(`/pipelines/${id}/metrics/history?seconds=${seconds}`)
+      .then(({ marks }) => {
+        river.value = addMarks(river.value, marks);
+      })
+      .catch(() => undefined);
 }
 
 /** A stream that can not be opened: is the server away, or the pipeline? */

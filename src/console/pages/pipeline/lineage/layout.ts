@@ -83,7 +83,7 @@ export function layOutRiver(river: River, now: RiverNow): RiverLayout {
     if (band === undefined || !continues(band, epoch)) {
       placeEmpty(draft, waiting, epoch);
       draft.bands.push(bandFor(river, epoch, draft.column));
-    }
+    } else adopt(river, band, epoch);
     draft.line.push(canonicalNode(epoch, draft.column));
     const current = draft.bands.at(-1);
     draft.column++;
@@ -106,6 +106,13 @@ function continues(band: RiverBand, { generation, nonce }: RiverEpoch): boolean 
   if (band.state === 'empty' || band.generation !== generation) return false;
   const own = band.key.slice(band.key.indexOf('/') + 1);
   return own === nonce || own === '' || nonce === '';
+}
+
+/** Of epochs that are only remembered nobody knows which start of the leader made them: that of the first that is known. */
+function adopt(river: River, band: RiverBand, epoch: RiverEpoch): void {
+  if (epoch.nonce === '' || !band.key.endsWith('/')) return;
+  band.key = generationKey(epoch);
+  band.detail = river.generations.find((one) => belongsTo(epoch, one)) ?? band.detail;
 }
 
 function bandFor(river: River, epoch: RiverEpoch, column: number): RiverBand {
