@@ -136,6 +136,7 @@ describe('the suggested name of a pipeline', () => {
       'which airports are late',
     );
     expect(suggestedName('SELECT a FROM "Big T"')).toBe('rows of Big T');
+    expect(suggestedName('SELECT a FROM (SELECT * FROM clicks)')).toBe('rows of clicks');
     expect(suggestedName('')).toBe('query');
   });
 });

@@ -45,6 +45,9 @@ export function duration(micros: number): string {
   return withRest(Math.floor(hours / 24), 'd', hours % 24, 'h');
 }
 
+/** A watermark that is further behind belongs to old data. */
+export const FAR_LAG_MICROS = 48 * 3_600 * 1_000_000;
+
 const withRest = (whole: number, unit: string, rest: number, restUnit: string): string =>
   rest === 0 ? `${whole} ${unit}` : `${whole} ${unit} ${rest} ${restUnit}`;
 

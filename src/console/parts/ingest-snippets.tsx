@@ -1,6 +1,7 @@
 /** Ready calls, one language at a time. */
 import { useState } from 'preact/hooks';
 import { CopyButton } from './copy-button.tsx';
+import './ingest-snippets.css';
 import { ingestSnippets, ingestUrl } from '../lib/snippets.ts';
 
 type Props = {

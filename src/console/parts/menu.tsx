@@ -60,8 +60,9 @@ export function Menu({ label, entries, icon = 'down', compact = false }: Props) 
         {...(compact ? { 'aria-label': label, title: label } : {})}
         onClick={() => setOpen(!open)}
       >
+        {icon !== 'down' && <Icon name={icon} />}
         {!compact && label}
-        <Icon name={icon} />
+        {icon === 'down' && <Icon name={icon} />}
       </button>
       <div class="menu-list" role="menu" id={id} aria-label={label} hidden={!open}>
         {entries.map(({ key, title, icon: own, danger = false, unable = '', onChoose }) => (

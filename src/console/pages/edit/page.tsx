@@ -2,10 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { short } from '../../lib/format.ts';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { SqlEditor } from '../../parts/editor/editor.tsx';
 import { Desk } from './desk.ts';
+import { ErrorsPane, wrongRows } from './errors-pane.tsx';
 import { GraphPane } from './graph-pane.tsx';
 import { Head } from './head.tsx';
 import './page.css';
@@ -19,7 +21,7 @@ import { StartDialog } from './start-dialog.tsx';
 import { suggestedName } from './suggested-name.ts';
 import { useOpening } from './use-opening.ts';
 
-const PANES = ['sql', 'graph', 'rows', 'send', 'problems', 'plan'] as const;
+const PANES = ['sql', 'graph', 'rows', 'send', 'errors', 'problems', 'plan'] as const;
 export type Pane = (typeof PANES)[number];
 
 const TITLES: Record<Pane, string> = {
@@ -27,6 +29,7 @@ const TITLES: Record<Pane, string> = {
   graph: 'Graph',
   rows: 'Rows',
   send: 'Send rows',
+  errors: 'Errors',
   problems: 'Problems',
   plan: 'Plan',
 };
@@ -128,9 +131,10 @@ function Parts({ desk, pane, show, run, children }: PartsProps) {
           <PaneTabs desk={desk} pane={pane} show={show} />
           <div class="edit-pane">
             {(pane === 'rows' || pane === 'sql' || pane === 'graph') && (
-              <RowsPane desk={desk} run={() => void run()} />
+              <RowsPane desk={desk} run={() => void run()} show={show} />
             )}
             {pane === 'send' && <SendPane desk={desk} run={run} />}
+            {pane === 'errors' && <ErrorsPane desk={desk} />}
             {pane === 'problems' && <Problems desk={desk} />}
             {pane === 'plan' && <PlanPane desk={desk} />}
           </div>
@@ -150,6 +154,8 @@ function PaneTabs({ desk, pane, show }: TabsProps) {
   const findings = desk.validation.answer.value?.findings ?? [];
   const more = desk.validation.answer.value?.result.more ?? 0;
   const errors = findings.some(({ severity }) => severity === 'error');
+  const wrong = wrongRows(desk);
+  const came = desk.preview.outputs.value.reduce((sum, output) => sum + output.shown.value.came, 0);
   return (
     <div class="edit-tabs" role="group" aria-label="Parts of the page">
       {PANES.map((name) => {
@@ -166,6 +172,8 @@ function PaneTabs({ desk, pane, show }: TabsProps) {
           >
             {icon !== undefined && findings.length > 0 && <Icon name={icon} />}
             {TITLES[name]}
+            {name === 'rows' && !shown && came > 0 && <span class="tab-count">{short(came)}</span>}
+            {name === 'errors' && wrong > 0 && <span class="tab-count warn">{short(wrong)}</span>}
             {name === 'problems' && findings.length > 0 && (
               <span class={`tab-count ${errors ? 'bad' : 'warn'}`}>{findings.length + more}</span>
             )}

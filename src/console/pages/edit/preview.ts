@@ -4,7 +4,8 @@ import type { z } from 'zod';
 import type { Health } from '../../../api/observe/health-shapes.ts';
 import type { PipelineStatus } from '../../../api/observe/status-shapes.ts';
 import type { PipelineSchema } from '../../../api/pipelines/pipeline-shapes.ts';
-import type { OutputEvent } from '../../../api/stream/event-shapes.ts';
+import type { ErrorRow } from '../../../api/stream/detail-shapes.ts';
+import type { ErrorsEvent, OutputEvent } from '../../../api/stream/event-shapes.ts';
 import { api } from '../../api/client.ts';
 import { openStream, type Stream } from '../../api/stream.ts';
 import { Output } from '../../parts/results/output.ts';
@@ -14,12 +15,16 @@ type Pipeline = z.infer<typeof PipelineSchema>;
 /** ended: by the reader, or because its sources did. */
 export type PreviewPhase = 'none' | 'starting' | 'running' | 'ended' | 'failed';
 
+const ERRORS_MOST = 1_000;
+
 export class Preview {
   readonly phase = signal<PreviewPhase>('none');
   readonly pipeline = signal<Pipeline | null>(null);
   readonly outputs = signal<readonly Output[]>([]);
   readonly status = signal<PipelineStatus | null>(null);
   readonly health = signal<Health | null>(null);
+  /** Rows that went wrong, newest first. */
+  readonly errors = signal<readonly ErrorRow[]>([]);
   /** Why it could not start. */
   readonly failure = signal<unknown>(null);
   /** From the command to its first row, in milliseconds. */
@@ -37,6 +42,7 @@ export class Preview {
     this.health.value = null;
     this.status.value = null;
     this.firstRowMs.value = null;
+    this.errors.value = [];
     try {
       const body = { query, enable_sinks: enableSinks };
       const pipeline = await api.post<Pipeline>('/pipelines/preview', body);
@@ -69,7 +75,7 @@ export class Preview {
     this.outputs.value = outputs;
     this.pipeline.value = pipeline;
     this.phase.value = 'running';
-    const path = `/pipelines/${pipeline.id}/events?topics=status,health,output`;
+    const path = `/pipelines/${pipeline.id}/events?topics=status,health,output,errors`;
     this.#stream = openStream(path, {
       output: (data) => {
         const event = JSON.parse(data) as OutputEvent;
@@ -83,6 +89,10 @@ export class Preview {
       },
       status: (data) => {
         this.status.value = JSON.parse(data) as PipelineStatus;
+      },
+      errors: (data) => {
+        const { data: rows } = JSON.parse(data) as ErrorsEvent;
+        this.errors.value = [...rows.toReversed(), ...this.errors.value].slice(0, ERRORS_MOST);
       },
       gone: () => {
         this.#stream?.close();

@@ -4,6 +4,7 @@ import type { Finding } from '../../parts/editor/findings.ts';
 import { rangeOf } from '../../parts/editor/edits.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Prose } from '../../parts/prose.tsx';
 import type { Desk } from './desk.ts';
 
 export function Problems({ desk }: { desk: Desk }) {
@@ -48,15 +49,25 @@ function Problem({ finding, desk, about }: Props) {
   return (
     <li class={`note ${severity === 'error' ? 'bad' : 'warn'}`}>
       <div class="problem-head">
-        <strong>{message}</strong>
+        <strong>
+          <Prose text={message} />
+        </strong>
         {span !== undefined && (
           <button type="button" class="button quiet small" onClick={reveal}>
             line {span.start.line}:{span.start.column}
           </button>
         )}
       </div>
-      {detail !== undefined && <span>{detail}</span>}
-      {hint !== undefined && <span>{hint}</span>}
+      {detail !== undefined && (
+        <span>
+          <Prose text={detail} />
+        </span>
+      )}
+      {hint !== undefined && (
+        <span>
+          <Prose text={hint} />
+        </span>
+      )}
       {fixes.length > 0 && (
         <div class="problem-fixes">
           {fixes.map((fix) => (

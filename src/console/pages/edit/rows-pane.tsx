@@ -5,10 +5,12 @@ import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Results } from '../../parts/results/results.tsx';
 import type { Desk } from './desk.ts';
 import { HealthLine } from './health-line.tsx';
+import { httpTables } from './http-tables.ts';
+import type { Pane } from './page.tsx';
 
-type Props = { desk: Desk; run(): void };
+type Props = { desk: Desk; run(): void; show(pane: Pane): void };
 
-export function RowsPane({ desk, run }: Props) {
+export function RowsPane({ desk, run, show }: Props) {
   const { phase, outputs, failure, health } = desk.preview;
   if (phase.value === 'failed') return <Refused desk={desk} />;
   const none = outputs.value.every((output) => output.shown.value.came === 0);
@@ -18,13 +20,13 @@ export function RowsPane({ desk, run }: Props) {
     !none && phase.value === 'running' && (told?.level === 'warning' || told?.level === 'failed');
   return (
     <div class="rows-pane">
-      {speaks && told !== null && <HealthLine health={told} />}
+      {speaks && told !== null && <HealthLine {...wayOut({ desk, show })} health={told} />}
       {failure.value !== null && <ProblemNote thrown={failure.value} />}
       <div class="rows-pane-results">
         <Results
           outputs={outputs.value}
           columnsOf={(table) => columnsOf(desk, table)}
-          waiting={<Waiting desk={desk} run={run} />}
+          waiting={<Waiting desk={desk} run={run} show={show} />}
         >
           <PreviewButtons desk={desk} />
         </Results>
@@ -32,6 +34,11 @@ export function RowsPane({ desk, run }: Props) {
     </div>
   );
 }
+
+const wayOut = ({ desk, show }: Pick<Props, 'desk' | 'show'>) => ({
+  takesRows: httpTables(desk.tables, desk.text.value).length > 0,
+  show,
+});
 
 /** Of the newest text without errors: usually the one that runs. */
 const columnsOf = (desk: Desk, name: string) =>
@@ -46,11 +53,11 @@ function Refused({ desk }: { desk: Desk }) {
   );
 }
 
-function Waiting({ desk, run }: Props) {
+function Waiting({ desk, run, show }: Props) {
   switch (desk.preview.phase.value) {
     case 'starting':
     case 'running':
-      return <Expected desk={desk} />;
+      return <Expected desk={desk} show={show} />;
     default:
       if (desk.text.value.trim() === '') return <NoQuery />;
       return (
@@ -68,7 +75,7 @@ function Waiting({ desk, run }: Props) {
 }
 
 /** Lines where rows will be, and what keeps them. */
-function Expected({ desk }: { desk: Desk }) {
+function Expected({ desk, show }: Pick<Props, 'desk' | 'show'>) {
   const { value: told } = desk.preview.health;
   return (
     <div class="rows-waiting" aria-busy="true">
@@ -78,7 +85,7 @@ function Expected({ desk }: { desk: Desk }) {
       {told === null || told.level === 'ok' ? (
         <p>{desk.preview.phase.value === 'starting' ? 'Starting…' : 'Running…'}</p>
       ) : (
-        <HealthLine health={told} />
+        <HealthLine {...wayOut({ desk, show })} health={told} />
       )}
     </div>
   );
@@ -99,7 +106,9 @@ function NoQuery() {
 }
 
 function PreviewButtons({ desk }: { desk: Desk }) {
-  const { phase, firstRowMs } = desk.preview;
+  const { phase, firstRowMs, pipeline } = desk.preview;
+  // Rows that the reader has to send say nothing of how fast it starts.
+  const awaited = pipeline.value?.sources.some(({ rows_url: url }) => url !== null) === true;
   const outputs = desk.validation.whole.value?.outputs ?? [];
   const writes = outputs.some(({ connector }) => connector !== 'preview');
   return (
@@ -114,7 +123,7 @@ function PreviewButtons({ desk }: { desk: Desk }) {
           write to the sinks too
         </label>
       )}
-      {firstRowMs.value !== null && (
+      {firstRowMs.value !== null && !awaited && (
         <span class="results-first" title="From the command to the first row">
           first row after {firstRowMs.value} ms
         </span>

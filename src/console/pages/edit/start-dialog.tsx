@@ -33,7 +33,7 @@ export function StartDialog({ desk, name: suggested, onClose, onStarted }: Props
       checkpoint_interval_micros: interval * 1_000_000,
     });
     desk.started(pipeline.id, pipeline.name);
-    tell(`${pipeline.name} is starting. How to deploy it is said at the end of the start page.`);
+    tell(`${pipeline.name} is starting`);
     onStarted(pipeline.id);
   };
   return (

@@ -12,7 +12,9 @@ export function suggestedName(text: string): string {
     const words = sentence.trim().toLowerCase();
     if (words !== '' && words.length <= MOST) return words;
   }
-  const at = tokens.findIndex((token) => isWord(token, 'from'));
-  const table = tokens[at + 1];
-  return at !== -1 && table !== undefined && isName(table) ? `rows of ${nameOf(table)}` : 'query';
+  const table = tokens.find((token, index) => {
+    const before = tokens[index - 1];
+    return before !== undefined && isWord(before, 'from') && isName(token);
+  });
+  return table !== undefined ? `rows of ${nameOf(table)}` : 'query';
 }

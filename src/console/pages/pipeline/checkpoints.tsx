@@ -154,7 +154,7 @@ const COLUMNS: readonly TableColumn<SeenCheckpoint>[] = [
   },
   {
     key: 'bytes',
-    title: 'State',
+    title: 'Size',
     width: '6rem',
     numeric: true,
     cell: ({ bytes: size }) => bytes(size),

@@ -6,12 +6,10 @@ import type { JobLogPageSchema } from '../../../api/jobs/job-shapes.ts';
 import type { ErrorRow, ErrorRows } from '../../../api/stream/detail-shapes.ts';
 import { useLoaded } from '../../api/load.ts';
 import { count } from '../../lib/format.ts';
-import { CloseButton } from '../../parts/close-button.tsx';
-import { CopyButton } from '../../parts/copy-button.tsx';
 import { Empty } from '../../parts/empty.tsx';
+import { ErrorTable } from '../../parts/error-table.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { Time } from '../../parts/time.tsx';
-import { type TableColumn, VirtualTable } from '../../parts/virtual-table.tsx';
 import { usePage } from './context.ts';
 import { type CodeCount, codesOf, filterErrors, joinErrors } from './error-list.ts';
 
@@ -36,7 +34,6 @@ function RowErrors() {
   const all = useMemo(() => joinErrors(data?.data ?? NONE, came), [data, came]);
   const [search, setSearch] = useState('');
   const code = query['code'] ?? '';
-  const [opened, setOpened] = useState<ErrorRow | null>(null);
   const rows = useMemo(() => filterErrors(all, code, search), [all, code, search]);
   const codes = useMemo(() => codesOf(all), [all]);
   const total = feed.status.value?.totals.errors ?? null;
@@ -72,20 +69,11 @@ function RowErrors() {
         </div>
       </div>
       {failure !== null && <ProblemNote thrown={failure} />}
-      <div class={opened === null ? '' : 'errors-split'}>
-        <VirtualTable
-          label="Rows that went wrong, newest first"
-          height="24rem"
-          minWidth="58rem"
-          columns={COLUMNS}
-          rows={rows}
-          rowKey={(row) => row.id}
-          selectedKey={opened?.id ?? null}
-          onOpen={(row) => setOpened(row)}
-          empty={<NoErrors loading={data === null} filtered={all.length > 0} />}
-        />
-        {opened !== null && <RowDetail row={opened} onClose={() => setOpened(null)} />}
-      </div>
+      <ErrorTable
+        rows={rows}
+        height="24rem"
+        empty={<NoErrors loading={data === null} filtered={all.length > 0} />}
+      />
     </section>
   );
 }
@@ -136,82 +124,6 @@ function CodeFilter({ codes, code, total, onChoose }: FilterProps) {
         )}
       </select>
     </label>
-  );
-}
-
-const COLUMNS: readonly TableColumn<ErrorRow>[] = [
-  {
-    key: 'time',
-    title: 'UTC',
-    width: '7rem',
-    cell: ({ time }) => <Time at={time} show="millis" />,
-  },
-  { key: 'code', title: 'Code', width: '11rem', cell: ({ code }) => <code>{code}</code> },
-  {
-    key: 'where',
-    title: 'Where',
-    width: 'minmax(6rem, 1fr)',
-    cell: ({ table, operator_id: operator }) => table ?? operator,
-  },
-  { key: 'column', title: 'Column', width: '7rem', cell: ({ column }) => column ?? '' },
-  { key: 'reason', title: 'Reason', width: 'minmax(14rem, 3fr)', cell: ({ reason }) => reason },
-  {
-    key: 'raw',
-    title: 'Raw row',
-    width: 'minmax(10rem, 2fr)',
-    cell: ({ raw }) => <code>{raw ?? ''}</code>,
-  },
-];
-
-function RowDetail({ row, onClose }: { row: ErrorRow; onClose(): void }) {
-  const { operator_id: operator, subtask, partition, generation, raw_sha256: hash } = row;
-  const where = [
-    row.table === null ? operator : `table ${row.table} (${operator})`,
-    `subtask ${subtask}`,
-    ...(partition === null ? [] : [`partition ${partition}`]),
-    generation === 0 ? 'refused when it was sent' : `generation ${generation}`,
-  ];
-  return (
-    <aside class="error-detail" aria-label="The row">
-      <div class="panel-head">
-        <h3>
-          <code>{row.code}</code>
-          {row.column !== null && (
-            <>
-              {' '}
-              in column <code>{row.column}</code>
-            </>
-          )}
-        </h3>
-        <div class="actions">
-          <CloseButton onClose={onClose} />
-        </div>
-      </div>
-      <div class="panel-body">
-        <p>{row.reason}</p>
-        {row.hint !== null && <p class="note">{row.hint}</p>}
-        <p class="faint">
-          {where.join(', ')}, <Time at={row.time} /> UTC
-        </p>
-        {row.raw === null ? (
-          <p class="faint">
-            {hash === null ? 'It has no raw text.' : 'Its text is redacted; only its hash is kept.'}
-          </p>
-        ) : (
-          <>
-            <pre class="raw-row" tabIndex={0}>
-              {row.raw}
-            </pre>
-            <CopyButton text={row.raw} label="Copy the row" />
-          </>
-        )}
-        {hash !== null && (
-          <p class="faint">
-            SHA-256 <code class="hash">{hash}</code>
-          </p>
-        )}
-      </div>
-    </aside>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Name, state and numbers of the pipeline, and what can be done with it. */
 import { nowMicros } from '../../lib/clock.ts';
-import { count, duration, rate, utc } from '../../lib/format.ts';
+import { count, duration, FAR_LAG_MICROS, rate, utc } from '../../lib/format.ts';
 import { Menu, type MenuEntry } from '../../parts/menu.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { reasonWords } from './lineage/words.ts';
@@ -162,7 +162,7 @@ function Facts({ status }: { status: PipelineStatus | null }) {
       <Fact
         name="Restarts"
         value={status === null ? '–' : count(status.restarts)}
-        note="since it was healthy"
+        note="since last healthy"
       />
       <Uptime status={status} />
     </dl>
@@ -172,13 +172,11 @@ function Facts({ status }: { status: PipelineStatus | null }) {
 const committedNote = ({ epoch, committed_epoch: committed }: PipelineStatus): string =>
   committed === epoch ? 'committed' : `${count(committed)} committed`;
 
-const FAR_MICROS = 48 * 3_600 * 1_000_000;
-
 /** Of old data, or of made-up clocks, "behind" is no delay: the watermark itself says more. */
 function Lag({ status }: { status: PipelineStatus | null }) {
   const lag = status?.lag_micros ?? null;
   if (status === null || lag === null) return <Fact name="Lag" value="–" note="no watermark yet" />;
-  if (lag > FAR_MICROS)
+  if (lag > FAR_LAG_MICROS)
     return (
       <Fact
         name="Watermark"

@@ -67,29 +67,50 @@ function Finding({ finding, children }: FindingProps) {
           {children}
           {since !== null && (
             <span>
-              since <Time at={since} show="ago" />
+              for <Time at={since} show="for" />
             </span>
           )}
           <code>{code}</code>
         </span>
       </div>
-      <Fix fix={finding.fix} />
+      <Fix finding={finding} />
     </>
   );
 }
 
-function Fix({ fix }: { fix: HealthFinding['fix'] }) {
-  const { ask } = usePage();
-  if (fix === null) return null;
-  const { text, sql, action } = fix;
+/** What more rows mend: they can be sent from here. */
+const WANT_ROWS = new Set<HealthFinding['code']>([
+  'NO_ROWS_YET',
+  'WINDOW_OPEN',
+  'PARTITION_HOLDS_WATERMARK',
+  'SOURCE_SILENT',
+]);
+
+function Fix({ finding: { fix, code, source } }: { finding: HealthFinding }) {
+  const { ask, id, pipeline } = usePage();
+  const table = pipeline.sources.find(
+    (one) => one.table === source?.table && one.rows_url !== null && WANT_ROWS.has(code),
+  )?.table;
+  if (fix === null && table === undefined) return null;
+  const { text = '', sql, action } = fix ?? {};
   return (
     <div class="line-fix">
-      <span>{text}</span>
+      {text !== '' && <span>{text}</span>}
       {sql !== undefined && (
         <>
           <code class="line-sql">{sql}</code>
           <CopyButton text={sql} label="Copy SQL" />
         </>
+      )}
+      {table !== undefined && (
+        <a class="button small" href={`/pipelines/${id}/send?table=${encodeURIComponent(table)}`}>
+          Send rows
+        </a>
+      )}
+      {code === 'ALL_BAD' && (
+        <a class="button small" href={`/pipelines/${id}/errors`}>
+          See the rows
+        </a>
       )}
       {action !== undefined && <FixButton action={action} onClick={() => ask(action)} />}
     </div>

@@ -84,7 +84,10 @@ function rangesReason({ ranges, partitions, from_epoch: from, to_epoch: to, gene
   if (ranges === 0) return 'No input was read in the epochs that are kept.';
   const span = from === to ? `epoch ${from}` : `epochs ${from} to ${to}`;
   const of = generations === 1 ? 'one generation' : `${generations} generations`;
-  return `In ${span}, of ${of}, ${count(ranges)} ranges of ${count(partitions)} input partition${partitions === 1 ? '' : 's'} follow each other without gap or overlap.`;
+  const inputs = `${count(partitions)} input partition${partitions === 1 ? '' : 's'}`;
+  if (ranges === 1)
+    return `In ${span}, of ${of}, one range of ${inputs} was read, without gap or overlap.`;
+  return `In ${span}, of ${of}, ${count(ranges)} ranges of ${inputs} follow each other without gap or overlap.`;
 }
 
 function unequalReason({ row_for_row: each, sinks }: Proof): string {

@@ -22,6 +22,7 @@ import { TAB_TITLES, type TabName, tabOf, TABS, topicsOf } from './tabs.ts';
 const PANES = {
   overview: later(async () => (await import('./overview/overview.tsx')).Overview, '32rem'),
   output: later(async () => (await import('./output.tsx')).Output, '32rem'),
+  send: later(async () => (await import('./send.tsx')).Send, '32rem'),
   lineage: later(async () => (await import('./lineage/lineage.tsx')).LineageTab, '32rem'),
   checkpoints: later(async () => (await import('./checkpoints.tsx')).Checkpoints, '32rem'),
   errors: later(async () => (await import('./errors.tsx')).Errors, '32rem'),
@@ -96,7 +97,7 @@ function Shown({ pipeline, tab, reload }: ShownProps) {
       <Tabs
         label={`Parts of ${pipeline.name}`}
         current={tab}
-        tabs={TABS.map((name) => ({
+        tabs={TABS.filter((name) => name !== 'send' || takesRows(pipeline)).map((name) => ({
           name,
           title: TAB_TITLES[name],
           href: `/pipelines/${id}/${name}`,
@@ -111,6 +112,9 @@ function Shown({ pipeline, tab, reload }: ShownProps) {
     </Context.Provider>
   );
 }
+
+const takesRows = ({ sources }: Pipeline): boolean =>
+  sources.some(({ rows_url: url }) => url !== null);
 
 /** Of several tabs of a browser each says what it shows. */
 function useTitle(name: string): void {

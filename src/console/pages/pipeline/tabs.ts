@@ -4,6 +4,7 @@ import type { Topic } from '../../../api/stream/event-shapes.ts';
 export const TABS = [
   'overview',
   'output',
+  'send',
   'lineage',
   'checkpoints',
   'errors',
@@ -16,6 +17,7 @@ export type TabName = (typeof TABS)[number];
 export const TAB_TITLES: Record<TabName, string> = {
   overview: 'Overview',
   output: 'Output',
+  send: 'Send rows',
   lineage: 'Lineage',
   checkpoints: 'Checkpoints',
   errors: 'Errors',

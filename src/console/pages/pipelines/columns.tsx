@@ -1,6 +1,7 @@
 /** The columns of the list. */
 import type { PipelineSummary } from '../../../api/stream/summary-shapes.ts';
-import { count, duration, rate } from '../../lib/format.ts';
+import { nowMicros } from '../../lib/clock.ts';
+import { count, duration, FAR_LAG_MICROS, rate, utc } from '../../lib/format.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -23,6 +24,14 @@ function Rate({ live, name }: PipelineSummary) {
       {rate(live.rows_in_per_second)}
     </span>
   );
+}
+
+/** Of old data "behind" is no delay; where event time stands says more. */
+function Lag({ micros }: { micros: number | null }) {
+  if (micros === null) return <>–</>;
+  if (micros <= FAR_LAG_MICROS) return <>{duration(Math.max(0, micros))}</>;
+  const watermark = utc(nowMicros.value - micros);
+  return <span title={`The watermark stands at ${watermark} UTC`}>{watermark.slice(0, 10)}</span>;
 }
 
 /** What they need at least, side by side. */
@@ -61,11 +70,10 @@ export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
     key: 'lag',
     title: 'Lag',
-    width: '6rem',
+    width: '7rem',
     numeric: true,
     sortable: true,
-    cell: ({ live }) =>
-      live === null || live.lag_micros === null ? '–' : duration(Math.max(0, live.lag_micros)),
+    cell: ({ live }) => <Lag micros={live?.lag_micros ?? null} />,
   },
   {
     key: 'epoch',

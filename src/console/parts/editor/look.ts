@@ -6,7 +6,9 @@ import { tags } from '@lezer/highlight';
 
 const highlight = HighlightStyle.define([
   { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--code-keyword)' },
-  { tag: [tags.string, tags.special(tags.string)], color: 'var(--code-string)' },
+  { tag: [tags.string], color: 'var(--code-string)' },
+  // In double quotes: a name.
+  { tag: [tags.special(tags.string)], color: 'var(--ink)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--code-number)' },
   { tag: [tags.comment], color: 'var(--code-comment)', fontStyle: 'italic' },
   {

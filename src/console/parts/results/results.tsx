@@ -108,6 +108,7 @@ function OutputRows({ output, known, waiting, children }: RowsProps) {
         </label>
         <Numbers
           live={live}
+          current={state}
           matching={search === '' ? null : state ? places.length : rows.length}
         />
         <button
@@ -142,13 +143,17 @@ function OutputRows({ output, known, waiting, children }: RowsProps) {
   );
 }
 
-function Numbers({ live, matching }: { live: Shown; matching: number | null }) {
-  const { came, perSecond, dropped } = live;
+type NumbersProps = { live: Shown; current: boolean; matching: number | null };
+
+function Numbers({ live, current, matching }: NumbersProps) {
+  const { came, perSecond, dropped, state } = live;
+  const rows = current ? state.length : came;
   return (
     <span class="results-numbers">
       {matching !== null && <span>{count(matching)} match</span>}
       <span>
-        {count(came)} {came === 1 ? 'row' : 'rows'}
+        {count(rows)} {rows === 1 ? 'row' : 'rows'}
+        {current && ` after ${count(came)} ${came === 1 ? 'change' : 'changes'}`}
       </span>
       <span class="results-rate">{rate(perSecond)}</span>
       {came > ROWS_KEPT && <span>the last {count(ROWS_KEPT)} are kept</span>}
