@@ -21,7 +21,7 @@ export function Head({ desk, run, start, openExample }: Props) {
         <Title desk={desk} />
       </h1>
       <div class="actions">
-        <ExamplesMenu openExample={openExample} />
+        <ExamplesMenu desk={desk} openExample={openExample} />
         {desk.aside.value.length > 0 && <AsideMenu desk={desk} />}
         <FunctionsMenu desk={desk} />
         <button
@@ -93,13 +93,23 @@ function useExamples(): readonly Example[] {
   return examples;
 }
 
-function ExamplesMenu({ openExample }: { openExample(id: string): void }) {
-  const items = useExamples().map(({ id, title, summary }) => ({
+function ExamplesMenu({ desk, openExample }: Pick<Props, 'desk' | 'openExample'>) {
+  const examples = useExamples().map(({ id, title, summary }) => ({
     key: id,
     title,
     note: summary,
     onChoose: () => openExample(id),
   }));
+  const empty = {
+    key: '',
+    title: 'An empty query',
+    note: 'What you wrote is kept under Drafts',
+    onChoose: () => {
+      desk.open({ text: '', origin: null });
+      desk.onWritten();
+    },
+  };
+  const items = desk.text.value.trim() === '' ? examples : [...examples, empty];
   return <Choices label="Examples" items={items} />;
 }
 
