@@ -72,6 +72,11 @@ describe('the state of the job', () => {
       sentence: 'The pipeline has failed: row 7 of t is not there any more (SOURCE_MISSING).',
       fix: { text: 'Restart the pipeline without state.', action: 'restart_without_state' },
     });
+    // Nothing is given up that need not be: a file that is not there yet may come.
+    const file = { ...failure, hint: 'Check the option path of the table.' };
+    expect(world.healthOf({ ...world.status, state: 'Failed', failure: file })).toMatchObject({
+      fix: { text: 'Check the option path of the table.', action: 'start' },
+    });
   });
 
   test('RECOVERING names what the generation takes over after', () => {
@@ -156,6 +161,18 @@ describe('event time', () => {
     fixed.cluster.runFor(30_000);
     expect(fixed.codes).not.toContain('PARTITION_HOLDS_WATERMARK');
     expect(fixed.status.totals.rows_out).toBe(1);
+  });
+
+  test('PARTITION_HOLDS_WATERMARK is silent where all are, and none has reached the end of a window', () => {
+    const world = new HealthWorld(table('t', ', partitions = 2') + TUMBLE).start();
+    world.post('t', [at('10:00:10')], 0);
+    world.post('t', [at('10:00:20')], 1);
+    world.cluster.runFor(20_000);
+    expect(world.codes[0]).toBe('WINDOW_OPEN');
+    expect(world.codes).not.toContain('PARTITION_HOLDS_WATERMARK');
+    world.post('t', [at('10:01:20')], 1);
+    world.cluster.runFor(20_000);
+    expect(world.health.code).toBe('PARTITION_HOLDS_WATERMARK');
   });
 
   test('PARTITION_HOLDS_WATERMARK of one of two sources that meet', () => {
@@ -274,7 +291,7 @@ describe('rows', () => {
       source: { table: 't' },
     });
     expect(world.health.sentence).toMatch(
-      /^All 2 rows that were posted to source t were refused\. The last: .*ts.* \(TYPE_MISMATCH\)\.$/,
+      /^All 2 rows posted to source t were refused\. The last: .*ts.* \(TYPE_MISMATCH\)\.$/,
     );
     // Of a source that has had rows nobody asks, nor of one whose pipeline is at rest, and a log that fails is left out.
     const none = async (services: ApiServices, changed: object): Promise<number> =>

@@ -126,6 +126,20 @@ describe('the stream of the list', () => {
     });
   });
 
+  test('begins with all for an id that nobody here has written', async () => {
+    await put('a', 'first');
+    for (const id of ['', ' ', 'null', '-1', '1e3', '0x1']) {
+      const path = `/api/v1/events?last_event_id=${encodeURIComponent(id)}`;
+      const reader = (await EventReader.open(world, path)).follow();
+      await clock.pass(1_000);
+      expect(
+        reader.all.map(({ event }) => event),
+        id,
+      ).toEqual(['summaries']);
+      await reader.close();
+    }
+  });
+
   test('tells a reader that comes back only what it missed', async () => {
     await put('pl_a', 'a');
     await put('pl_b', 'b');

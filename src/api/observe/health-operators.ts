@@ -1,6 +1,6 @@
 /** Rules about operators: windows that are open, rows that come late, are dropped or meet nothing, queues that are full. */
 import { type Facts, type Finding, type Fix, type SourceFacts, sourceRef } from './health-facts.ts';
-import { counted, instant, instants, span } from './health-words.ts';
+import { allRows, counted, instant, instants, span, were } from './health-words.ts';
 import type { StatusOperator } from './status-shapes.ts';
 
 /** Below, rows are under way. */
@@ -32,7 +32,7 @@ function allFailed(facts: Facts, operator: StatusOperator): Finding | null {
   return {
     level: 'warning',
     code: 'ALL_BAD',
-    sentence: `All ${counted(errors, 'row')} failed in ${description}.${reason}`,
+    sentence: `${allRows(errors)} failed in ${description}.${reason}`,
     fix: {
       text: 'The rows that failed are listed with their errors; change the expression, or keep them out with WHERE.',
     },
@@ -48,7 +48,7 @@ function allLate(facts: Facts, operator: StatusOperator): Finding | null {
   return {
     level: 'warning',
     code: 'ALL_LATE',
-    sentence: `All ${counted(late, 'row')} came to ${operator.description} after their windows had closed${typeof watermark === 'number' ? `: event time had reached ${instant(watermark)}` : ''}.`,
+    sentence: `${allRows(late)} came to ${operator.description} after ${late === 1 ? 'its window' : 'their windows'} had closed${typeof watermark === 'number' ? `: event time had reached ${instant(watermark)}` : ''}.`,
     fix: {
       text: 'Let the watermark of the table stand further behind its rows. The largest event time so far counts, also that of one wrong row.',
       ...(column === null
@@ -133,7 +133,7 @@ function allFiltered(operator: StatusOperator): Finding | null {
   return {
     level: 'warning',
     code: 'ALL_FILTERED',
-    sentence: `All ${counted(rowsIn, 'row')} were dropped by the condition: ${description}.`,
+    sentence: `${allRows(rowsIn)} ${were(rowsIn)} dropped by the condition: ${description}.`,
     fix: {
       text: 'Loosen the condition, or look at the rows that come: a comparison with NULL is not true.',
     },

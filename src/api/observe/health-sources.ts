@@ -8,7 +8,7 @@ import {
   type SourceFacts,
   sourceRef,
 } from './health-facts.ts';
-import { counted, grouped, instant, span } from './health-words.ts';
+import { allRows, counted, grouped, instant, span, were } from './health-words.ts';
 import type { StatusOperator, StatusPartition } from './status-shapes.ts';
 
 /** A source that gives nothing for so long is worth a word. */
@@ -42,7 +42,7 @@ function allRefused({ count, atMs, code, message }: RefusedRows, source: SourceF
   return {
     level: 'warning',
     code: 'ALL_BAD',
-    sentence: `All ${counted(count, 'row')} that were posted to source ${source.spec.table} were refused. The last: ${message} (${code}).`,
+    sentence: `${allRows(count)} posted to source ${source.spec.table} ${were(count)} refused. The last: ${message} (${code}).`,
     fix: COMPARE,
     source: sourceRef(source),
     since: Math.round(atMs * 1000),
@@ -84,7 +84,7 @@ function allBad({ errors }: Facts, source: SourceFacts): Finding | null {
   return {
     level: 'warning',
     code: 'ALL_BAD',
-    sentence: `All ${counted(operator.errors, 'row')} of source ${spec.table} were refused.${reason}`,
+    sentence: `${allRows(operator.errors)} of source ${spec.table} ${were(operator.errors)} refused.${reason}`,
     fix: COMPARE,
     source: sourceRef(source),
   };
@@ -148,6 +148,17 @@ const waits = (facts: Facts, source: SourceFacts): boolean =>
       waitsForTime(status, planned) && facts.sourcesOf(status.operator_id).includes(source),
   );
 
+/** Whether something that waits for the source would be over at this time: if not, whoever is behind is not what it waits for. */
+function endsBy(facts: Facts, source: SourceFacts, time: number): boolean {
+  return facts.operators.some(({ status, planned }) => {
+    if (!waitsForTime(status, planned)) return false;
+    if (!facts.sourcesOf(status.operator_id).includes(source)) return false;
+    // Of joins and patterns nobody tells what they wait for.
+    const end = status.open_windows?.first_end ?? null;
+    return end === null || end <= time;
+  });
+}
+
 function partitionHolds(facts: Facts, source: SourceFacts): Finding | null {
   const { status } = facts;
   const open = source.partitions.filter((each) => !each.idle && !each.ended);
@@ -157,8 +168,12 @@ function partitionHolds(facts: Facts, source: SourceFacts): Finding | null {
   const [slowest] = open.toSorted((left, right) => standing(left) - standing(right));
   const foremost = Math.max(...open.map(standing));
   if (slowest === undefined || standing(slowest) >= foremost) return null;
-  const silentMicros = status.at - (slowest.last_row_at ?? status.running_since ?? status.at);
+  const silenceOf = (each: StatusPartition): number =>
+    status.at - (each.last_row_at ?? status.running_since ?? status.at);
+  const silentMicros = silenceOf(slowest);
   if (silentMicros < HOLDS_MICROS) return null;
+  const goOn = open.some((each) => standing(each) === foremost && silenceOf(each) < HOLDS_MICROS);
+  if (slowest.watermark !== null && !goOn && !endsBy(facts, source, foremost)) return null;
   const where = `partition ${slowest.partition} of source ${source.spec.table}`;
   const never = slowest.watermark === null;
   return {
@@ -189,6 +204,10 @@ function sourceHolds(facts: Facts, source: SourceFacts): Finding | null {
       .filter((each) => typeof each === 'number'),
   );
   if (foremost <= watermark) return null;
+  const goOn = facts.sources.some(
+    (other) => other.operator.watermark === foremost && other.silentMicros < HOLDS_MICROS,
+  );
+  if (!goOn && !endsBy(facts, source, foremost)) return null;
   return {
     level: 'waiting',
     code: 'PARTITION_HOLDS_WATERMARK',

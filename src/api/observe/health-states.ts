@@ -74,7 +74,7 @@ function failed(failure: Facts['status']['failure']): Finding {
       ? 'The pipeline has failed.'
       : `The pipeline has failed: ${failure.message} (${failure.code}).`;
   const action: Fix['action'] =
-    failure?.code === 'SOURCE_MISSING' ? 'restart_without_state' : 'start';
+    failure?.hint?.includes('without state') === true ? 'restart_without_state' : 'start';
   const text =
     failure?.hint ??
     'Look at the errors, then start it again: it goes on from the last checkpoint.';

@@ -4,6 +4,12 @@
 export const counted = (count: number, one: string): string =>
   `${grouped(count)} ${count === 1 ? one : `${one}s`}`;
 
+/** `All 3 rows`, `The only row`. */
+export const allRows = (count: number): string =>
+  count === 1 ? 'The only row' : `All ${counted(count, 'row')}`;
+
+export const were = (count: number): string => (count === 1 ? 'was' : 'were');
+
 export const grouped = (count: number): string =>
   String(Math.round(count)).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 

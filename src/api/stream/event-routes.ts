@@ -57,8 +57,9 @@ export function addEventRoutes(api: Api): void {
   });
   api.openapi(listEvents, (c) => {
     const { watch, last_event_id: given } = c.req.valid('query');
-    const last = Number(c.req.header('last-event-id') ?? given ?? 'none');
-    const sequence = Number.isSafeInteger(last) && last >= 0 ? last : null;
+    const last = c.req.header('last-event-id') ?? given ?? '';
+    // An id that nobody here has written reads as none.
+    const sequence = /^\d{1,15}$/.test(last) ? Number(last) : null;
     return eventResponse((sink) => new ListStream(c.env, watch, sequence, sink).run()) as never;
   });
 }
