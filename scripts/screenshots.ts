@@ -46,6 +46,7 @@ SELECT counter, 10 / (counter % 4) AS share FROM readings;
 
 /** Long enough for lines in the charts. */
 const CHART_SECONDS = 100;
+const LIST_SECONDS = 25;
 
 async function picture(page: Page, name: string): Promise<void> {
   // Nothing shall look pointed at.
@@ -114,6 +115,8 @@ async function list(page: Page): Promise<void> {
     .getByText(/\d+\/s/)
     .first()
     .waitFor();
+  // Their lines are drawn from the moment somebody looks.
+  await waitSeconds(LIST_SECONDS);
   await picture(page, 'pipelines');
 }
 
