@@ -87,6 +87,7 @@ describe('a wrong value', () => {
       'parallelism: must be a whole number, and is 1.5',
     ],
     [{ name: '', query: EVENTS }, 'name: must be at least 1 characters'],
+    [{ name: 'a\u0000b', query: EVENTS }, 'name: must have no control characters'],
     [
       { name: 'x', query: EVENTS, default_sink: 'r2' },
       'default_sink: must be "preview" or "stdout"',

@@ -426,6 +426,31 @@ describe('rows that went wrong', () => {
     await clock.pass(6_000);
     expect(again.taken('errors')).toEqual([]);
   });
+
+  test('of the last moments of a generation that had none before are told behind the next one', async () => {
+    await world.observe(id, { state: 'Running', generation: 1 });
+    world.status = errorsOf(0);
+    const reader = await open('errors');
+    await clock.pass(4_000);
+    world.problems.set(1, [problem(1)]);
+    await world.observe(id, { state: 'Running', generation: 2 });
+    await clock.pass(4_000);
+    const told = reader.taken('errors').flatMap(({ data }) => data);
+    expect(told.map(({ reason, generation }) => [reason, generation])).toEqual([['r1', 1]]);
+  });
+
+  test('are told to a reader that claims to have more than there is, from then on', async () => {
+    await world.observe(id, { state: 'Running', generation: 1 });
+    world.problems.set(1, [problem(1)]);
+    world.status = errorsOf(1);
+    const reader = await open('errors', 'errors=g1:zzzz');
+    await clock.pass(4_000);
+    world.problems.get(1)?.push(problem(2));
+    world.status = errorsOf(2);
+    await clock.pass(4_000);
+    const told = reader.taken('errors').flatMap(({ data }) => data);
+    expect(told.map(({ reason }) => reason)).toEqual(['r2']);
+  });
 });
 
 describe('a preview', () => {

@@ -11,7 +11,13 @@ import { strictShape } from '../http/strict-shape.ts';
 
 export const STOP_MODES = ['none', 'checkpoint', 'graceful', 'immediate', 'force'] as const;
 
-const name = z.string().trim().min(1).max(200).openapi({ example: 'delays per airport' });
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .regex(/^\P{Cc}*$/u, 'must have no control characters')
+  .openapi({ example: 'delays per airport' });
 
 const parallelism = z
   .int()

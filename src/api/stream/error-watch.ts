@@ -48,7 +48,9 @@ export class ErrorWatch {
           told,
           TOLD_MAX,
         );
-        if (last !== null && last > told) this.#told.set(key, last);
+        // A leader without rows is noted too, so that it is asked once more when the next generation has taken over; and
+        // a number that was never reached is one that this reader can not have.
+        if (last !== null && (last !== told || keeper.tag === 'leader')) this.#told.set(key, last);
         return { rows, answered: last !== null };
       }),
     );
