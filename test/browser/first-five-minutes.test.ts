@@ -20,6 +20,9 @@ const COPY = `CREATE TABLE events (id BIGINT NOT NULL, words TEXT NOT NULL) WITH
 CREATE TABLE copied WITH (connector = 'r2', path = 'first/copied', format = 'json', type = 'sink');
 INSERT INTO copied SELECT id, words FROM events;`;
 
+const FAILING = `CREATE TABLE clicks WITH (connector = 'example', dataset = 'clicks', event_rate = 50);
+SELECT 1 / (CAST(price AS INT) - CAST(price AS INT)) AS share FROM clicks;`;
+
 const BATCH = 50;
 
 let server: DevServer;
@@ -139,6 +142,22 @@ describe('the first five minutes', () => {
     await rowsOf(page).nth(2).waitFor();
     expect(await rowsOf(page).count()).toBe(3);
     expect(await rowsOf(page).last().innerText()).toContain('Chur');
+    expect(watched.takeTrouble()).toEqual([]);
+  });
+
+  test('where every row fails, the preview says so and shows them', async () => {
+    await writeSql(page, FAILING);
+    await page
+      .getByRole('button', { name: /^Run (preview|again)$/ })
+      .first()
+      .click();
+    await page.getByText(/^All [\d,]+ rows failed in .*DIVISION_BY_ZERO/).waitFor();
+    await page.getByRole('button', { name: 'See the rows' }).click();
+    const rows = page.getByRole('table', { name: /^Rows that went wrong/ });
+    await rows
+      .getByRole('row', { name: /DIVISION_BY_ZERO/ })
+      .first()
+      .waitFor();
     expect(watched.takeTrouble()).toEqual([]);
   });
 

@@ -72,6 +72,12 @@ const CASES: readonly Case[] = [
     NAME,
     (page) => page.getByRole('heading', { name: 'Subtasks' }),
   ],
+  [
+    'sending rows to it',
+    tab('send'),
+    NAME,
+    (page) => page.getByRole('textbox', { name: /^Rows as JSON/ }),
+  ],
   ['its output', tab('output'), NAME, (page) => page.getByRole('region', { name: 'Output' })],
   [
     'its lineage',

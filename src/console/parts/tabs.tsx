@@ -1,7 +1,14 @@
 /** Parts of one page, each with an address of its own. Where they do not all fit, the current one is scrolled into sight. */
 import { useEffect, useRef } from 'preact/hooks';
+import { short } from '../lib/format.ts';
 
-export type TabLink = { name: string; title: string; href: string };
+export type TabLink = {
+  name: string;
+  title: string;
+  href: string;
+  /** How many things there want to be looked at. */
+  wrong?: number;
+};
 
 export function Tabs({
   tabs,
@@ -21,7 +28,7 @@ export function Tabs({
   }, [current]);
   return (
     <nav class="tabs" aria-label={label} ref={list}>
-      {tabs.map(({ name, title, href }) => (
+      {tabs.map(({ name, title, href, wrong = 0 }) => (
         <a
           key={name}
           class="tab"
@@ -29,6 +36,7 @@ export function Tabs({
           {...(name === current ? { 'aria-current': 'page' as const } : {})}
         >
           {title}
+          {wrong > 0 && <span class="tab-count warn">{short(wrong)}</span>}
         </a>
       ))}
     </nav>

@@ -172,7 +172,11 @@ function PaneTabs({ desk, pane, show }: TabsProps) {
           >
             {icon !== undefined && findings.length > 0 && <Icon name={icon} />}
             {TITLES[name]}
-            {name === 'rows' && !shown && came > 0 && <span class="tab-count">{short(came)}</span>}
+            {name === 'rows' && !shown && came > 0 && (
+              <span class="tab-count" aria-hidden="true">
+                {short(came)}
+              </span>
+            )}
             {name === 'errors' && wrong > 0 && <span class="tab-count warn">{short(wrong)}</span>}
             {name === 'problems' && findings.length > 0 && (
               <span class={`tab-count ${errors ? 'bad' : 'warn'}`}>{findings.length + more}</span>

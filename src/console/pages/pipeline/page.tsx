@@ -87,6 +87,8 @@ function Shown({ pipeline, tab, reload }: ShownProps) {
     [id, feed, pipeline, server],
   );
   if (feed.gone.value) return <NoPipeline id={id} name={pipeline.name} />;
+  const totals = feed.status.value?.totals;
+  const wrongRows = (totals?.errors ?? 0) + (totals?.late ?? 0);
   const Pane = PANES[tab];
   return (
     <Context.Provider value={page}>
@@ -101,6 +103,7 @@ function Shown({ pipeline, tab, reload }: ShownProps) {
           name,
           title: TAB_TITLES[name],
           href: `/pipelines/${id}/${name}`,
+          ...(name === 'errors' ? { wrong: wrongRows } : {}),
         }))}
       />
       <div class="pane">

@@ -1,7 +1,7 @@
 /** The columns of the list. */
 import type { PipelineSummary } from '../../../api/stream/summary-shapes.ts';
 import { nowMicros } from '../../lib/clock.ts';
-import { count, duration, FAR_LAG_MICROS, rate, utc } from '../../lib/format.ts';
+import { count, duration, FAR_LAG_MICROS, rate, short, utc } from '../../lib/format.ts';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { StateBadge } from '../../parts/state-badge.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -34,8 +34,19 @@ function Lag({ micros }: { micros: number | null }) {
   return <span title={`The watermark stands at ${watermark} UTC`}>{watermark.slice(0, 10)}</span>;
 }
 
+/** Rows that were refused, failed or came too late, in this generation. */
+function Wrong({ id, rows }: { id: string; rows: number | null }) {
+  if (rows === null) return <>–</>;
+  if (rows === 0) return <>0</>;
+  return (
+    <a class="wrong-rows" href={`/pipelines/${id}/errors`} title={`${count(rows)} rows went wrong`}>
+      {short(rows)}
+    </a>
+  );
+}
+
 /** What they need at least, side by side. */
-export const COLUMNS_WIDTH = '70rem';
+export const COLUMNS_WIDTH = '76rem';
 
 export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
   {
@@ -90,6 +101,13 @@ export const COLUMNS: readonly TableColumn<PipelineSummary>[] = [
     numeric: true,
     sortable: true,
     cell: ({ restarts }) => count(restarts),
+  },
+  {
+    key: 'errors',
+    title: 'Errors',
+    width: '5.5rem',
+    numeric: true,
+    cell: ({ id, live }) => <Wrong id={id} rows={live === null ? null : live.errors + live.late} />,
   },
   {
     key: 'flow',
