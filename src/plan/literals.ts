@@ -29,7 +29,9 @@ export function numberLiteral(text: string, negative: boolean): Expr | null {
   const sign = negative ? '-' : '';
   if (/e/i.test(text)) {
     const value = Number(sign + text);
-    return Number.isFinite(value) ? { tag: 'literal', value, type: FLOAT64 } : null;
+    if (!Number.isFinite(value)) return null;
+    // JSON knows no -0: as a number it would be the same literal as 0.
+    return { tag: 'literal', value: Object.is(value, -0) ? '-0' : value, type: FLOAT64 };
   }
   const [whole = '', fraction = ''] = text.split('.');
   const unscaled = BigInt(`0${whole}${fraction}`);
