@@ -26,6 +26,8 @@ import {
 export type Case = {
   readonly seed: string;
   readonly tables: readonly Table[];
+  /** What stands before the query. */
+  readonly settings: string;
   readonly query: Sql;
   readonly batchRows: number;
   readonly turns: readonly number[];
@@ -38,10 +40,14 @@ export function drawCase(seed: string, size: Size): Case {
   const tables = drawTables(prng, size.rows);
   const depth = 1 + prng.below(size.depth);
   const query = new QueryDraw(prng, tables, depth === 1 && prng.chance(0.3)).query(depth);
+  const timed = depth === 1 && !/(FROM|JOIN) r /.test(query.ours);
   return {
     seed,
     tables,
     query,
+    // Rows lie minutes apart: nothing is forgotten, but everything is kept so that it could be. That holds for rows with
+    // an event time; of others it depends on when they come.
+    settings: timed && prng.chance(0.3) ? "SET updating_ttl = interval '1 day';\n" : '',
     batchRows: prng.pick([1, 2, 7, 8192]),
     turns: Array.from({ length: prng.below(6) }, () => prng.below(6)),
   };
@@ -56,8 +62,8 @@ export const withRows = (drawn: Case, keep: (table: Table, at: number) => boolea
   })),
 });
 
-export const programOf = ({ tables, query }: Case): string =>
-  `${tables.map(declarationOf).join('\n')}\n${query.ours};`;
+export const programOf = ({ tables, settings, query }: Case): string =>
+  `${tables.map(declarationOf).join('\n')}\n${settings}${query.ours};`;
 
 export type Outcome =
   | { readonly tag: 'same'; readonly rows: number }
@@ -101,7 +107,7 @@ export function check(drawn: Case): Outcome {
  * parallelism. Null where the engine refuses the query.
  */
 export function checkLife(drawn: Case): Outcome | null {
-  const sources = drawn.tables.map(declarationOf).join('\n');
+  const sources = `${drawn.tables.map(declarationOf).join('\n')}\n${drawn.settings}`;
   const inputs = Object.fromEntries(drawn.tables.map((table) => [table.name, engineRows(table)]));
   let whole: RunResult;
   try {

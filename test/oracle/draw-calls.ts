@@ -19,6 +19,7 @@ function plain(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
   const type = prng.pick([
     'int',
     'bigint',
+    'huge',
     'decimal',
     'double',
     'text',
@@ -118,7 +119,7 @@ export function drawOver({ prng, draw, partitionBy, time, allColumns }: OverDraw
       type: 'bigint',
     }),
     () => {
-      const type = prng.pick(['int', 'text', 'bigint'] as const);
+      const type = prng.pick(['int', 'text', 'bigint', 'huge'] as const);
       const fn = prng.pick(['lag', 'lead']);
       return {
         call: sql`${fn}(${draw.of(type, 0)}, ${1 + prng.below(2)}) OVER (${by}ORDER BY ${total})`,
@@ -135,8 +136,8 @@ export function drawOver({ prng, draw, partitionBy, time, allColumns }: OverDraw
       type: 'bigint',
     }),
     () => ({
-      call: sql`${prng.pick(['min', 'max'])}(${draw.of('bigint', 0)}) OVER (${by}ORDER BY ${total}${frame})`,
-      type: 'bigint',
+      call: sql`${prng.pick(['min', 'max'])}(${draw.of('huge', 0)}) OVER (${by}ORDER BY ${total}${frame})`,
+      type: 'huge',
     }),
     () => ({
       call: sql`count(*) OVER (${by}ORDER BY ${first})`,

@@ -7,6 +7,7 @@
 import type { Prng } from '../../src/base/prng.ts';
 import { join, onlyOurs, pair, sql, type Sql } from './dialects.ts';
 import { type DrawnColumn, ExpressionDraw } from './draw-expression.ts';
+import { drawBest } from './draw-best.ts';
 import { drawAggregate, drawOver } from './draw-calls.ts';
 import type { ColumnType, Table, TableColumn } from './tables.ts';
 
@@ -73,6 +74,8 @@ export class QueryDraw {
       () => this.#joined(depth),
       () => this.#joined(depth),
       () => this.#windowJoin(depth),
+      () => this.#best(),
+      () => this.#best(),
       () => this.#intervalJoin(),
       () => this.#filtered(depth),
       () => this.#over(this.#relation(depth - 1)),
@@ -151,6 +154,7 @@ export class QueryDraw {
       'int',
       'bigint',
       'bigint',
+      'huge',
       'decimal',
       'double',
       'text',
@@ -190,7 +194,15 @@ export class QueryDraw {
     const columns: TableColumn[] = [];
     for (let at = this.#prng.below(keysMax + 1); at > 0; at--) {
       const name = this.#name('c');
-      const type = this.#prng.pick(['int', 'int', 'text', 'boolean', 'bigint', 'date'] as const);
+      const type = this.#prng.pick([
+        'int',
+        'int',
+        'text',
+        'boolean',
+        'bigint',
+        'huge',
+        'date',
+      ] as const);
       items.push(sql`${draw.of(type, this.#prng.below(3))} AS ${name}`);
       columns.push({ name, type });
       keys.push(name);
@@ -288,7 +300,7 @@ export class QueryDraw {
 
   /** An equality between the two sides. */
   #equality(left: ExpressionDraw, right: ExpressionDraw): Sql {
-    const type = this.#prng.pick(['int', 'int', 'int', 'bigint', 'text', 'date'] as const);
+    const type = this.#prng.pick(['int', 'int', 'int', 'bigint', 'huge', 'text', 'date'] as const);
     const depth = this.#prng.pick([0, 0, 0, 1]);
     const operator = this.#prng.chance(0.15) ? 'IS NOT DISTINCT FROM' : '=';
     return sql`${left.of(type, depth)} ${operator} ${right.of(type, depth)}`;
@@ -301,7 +313,7 @@ export class QueryDraw {
   }
 
   #on(left: Relation, l: string, right: Relation, r: string): Sql | null {
-    const types = (['int', 'text', 'bigint', 'date', 'timestamp'] as const).filter((type) =>
+    const types = (['int', 'text', 'bigint', 'huge', 'date', 'timestamp'] as const).filter((type) =>
       [left, right].every(({ columns }) => columns.some((column) => column.type === type)),
     );
     if (types.length === 0) return null;
@@ -391,6 +403,52 @@ export class QueryDraw {
     );
   }
 
+  /** Rows of windows that have the best value of their window; or nearly so. */
+  #best(): Relation {
+    const call = this.#windowCall();
+    const grouped = this.#prng.chance(0.4);
+    const table = this.#table();
+    const read = grouped ? table : this.#windowed(table, call);
+    const value = this.#prng.pick(read.columns.filter((column) => column.type !== 'window'));
+    const rows = grouped ? this.#valued(table, call, value) : read;
+    const q = this.#name('q');
+    const some = this.#prng.chance(0.1);
+    let { from } = rows;
+    if (!grouped && this.#prng.chance(0.5)) {
+      const name = this.#name('t');
+      this.#commons.push(sql`${name} AS ${from}`);
+      from = sql`${name}`;
+    }
+    const { query, columns, stays } = drawBest({
+      prng: this.#prng,
+      name: (prefix) => this.#name(prefix),
+      rows: from,
+      of: grouped ? table.from : from,
+      q,
+      window: windowOf(rows),
+      columns: rows.columns.filter((column) => column.type !== 'window'),
+      ofWindow: grouped ? this.#windowSql(call, table, q) : sql`${q}.${windowOf(rows)}`,
+      value: value.name,
+      compared: grouped ? 'v' : value.name,
+      where: some ? sql` WHERE ${this.#draw(read, q).condition(2)}` : sql``,
+    });
+    if (!stays || call.startsWith('session')) return this.#nested(query, columns);
+    return this.#nested(query, columns, { appends: true, timed: true, window: pair(call, null) });
+  }
+
+  /** The groups of each value of a column in each window. */
+  #valued(table: Relation, call: string, value: TableColumn): Relation {
+    const [q, w, count] = [this.#name('q'), this.#name('w'), this.#name('c')];
+    return this.#nested(
+      sql`SELECT ${this.#windowSql(call, table, q)} AS ${w}, ${q}.${value.name} AS v, count(*) AS ${count} FROM ${table.from} AS ${q} GROUP BY ${w}, v`,
+      [
+        { name: w, type: 'window' },
+        { name: 'v', type: value.type },
+        { name: count, type: 'bigint' },
+      ],
+    );
+  }
+
   #intervalJoin(): Relation {
     const [left, right] = [this.#table(), this.#table()];
     const [l, r] = [this.#name('l'), this.#name('r')];
@@ -431,7 +489,7 @@ export class QueryDraw {
     const { items, columns } = this.#items(relation, q, draw);
     const on = this.#on(other, i, relation, q);
     const not = this.#prng.pick(['', 'NOT ']);
-    const type = this.#prng.pick(['int', 'text', 'bigint'] as const);
+    const type = this.#prng.pick(['int', 'text', 'bigint', 'huge'] as const);
     const where = this.#prng.chance(0.5) ? sql` WHERE ${inner.condition(2)}` : sql``;
     const outer = this.#keyed(relation, q, type);
     const conditions: Sql[] = [
@@ -577,7 +635,7 @@ export class QueryDraw {
   } {
     const sides = [this.#relation(depth - 1), this.#relation(this.#prng.below(depth))] as const;
     const types = Array.from({ length: 1 + this.#prng.below(3) }, () =>
-      this.#prng.pick(['int', 'text', 'bigint', 'boolean', 'date'] as const),
+      this.#prng.pick(['int', 'text', 'bigint', 'huge', 'boolean', 'date'] as const),
     );
     const columns = types.map((type) => ({ name: this.#name('c'), type }));
     const queryOf = (relation: Relation): Sql => {

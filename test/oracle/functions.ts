@@ -153,6 +153,16 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
   starts_with: strict(([value, part]) => text(value).startsWith(text(part))),
   ends_with: strict(([value, part]) => text(value).endsWith(text(part))),
   contains: strict(([value, part]) => text(value).includes(text(part))),
+  regexp_like: strict(([value, pattern]) => new RegExp(text(pattern), 'u').test(text(value))),
+  regexp_substr: strict(([value, pattern]) => {
+    return new RegExp(text(pattern), 'u').exec(text(value))?.[0] ?? null;
+  }),
+  regexp_replace: strict(([value, pattern, to, flags]) =>
+    text(value).replace(
+      new RegExp(text(pattern), `u${flags === undefined ? '' : text(flags)}`),
+      text(to),
+    ),
+  ),
   concat: (args) => args.flatMap((value) => (value === null ? [] : [textOf(value)])).join(''),
   concat_ws: ([separator = null, ...args]) =>
     separator === null

@@ -4,6 +4,8 @@
  * `ORACLE_RUNS=n` runs more of them, `ORACLE_SEED=n` others; `npm run oracle` shrinks what differs.
  */
 import { expect, test } from 'vitest';
+import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import { planSql } from '../../src/graph/plan-sql.ts';
 import { check, checkLife, drawCase, programOf, type Size } from './check.ts';
 import { checkDuck, openDuck } from './duck.ts';
 
@@ -72,3 +74,14 @@ test(
   },
   60_000 + RUNS * 20,
 );
+
+test('some of the queries choose the best rows of their windows', () => {
+  const tagsOf = (seed: string): string[] => {
+    const { graph } = planSql(programOf(drawCase(seed, SIZE)), DECLARATIONS, {
+      defaultSink: 'preview',
+    });
+    return (graph?.operators ?? []).map(({ spec }) => spec.tag);
+  };
+  const chosen = seeds(200).filter((seed) => tagsOf(seed).includes('window-best'));
+  expect(chosen.length).toBeGreaterThan(2);
+});

@@ -8,6 +8,8 @@ import { Day, Decimal, Moment, type Value, Whole } from './value.ts';
 export type ColumnType =
   | 'int'
   | 'bigint'
+  /** A BIGINT up to the ends of its range: compared, never computed with. */
+  | 'huge'
   | 'decimal'
   | 'double'
   | 'text'
@@ -30,6 +32,7 @@ export type Table = {
 const SPELLED: Readonly<Record<ColumnType, string>> = {
   int: 'INT',
   bigint: 'BIGINT',
+  huge: 'BIGINT',
   decimal: 'DECIMAL(10, 2)',
   double: 'DOUBLE',
   text: 'TEXT',
@@ -41,7 +44,9 @@ const SPELLED: Readonly<Record<ColumnType, string>> = {
 
 const OPTIONAL: readonly TableColumn[] = [
   { name: 'g', type: 'text' },
+  { name: 'j', type: 'int' },
   { name: 'x', type: 'bigint' },
+  { name: 'n', type: 'huge' },
   { name: 'p', type: 'decimal' },
   { name: 'd', type: 'double' },
   { name: 's', type: 'text' },
@@ -83,13 +88,50 @@ function drawRows(prng: Prng, columns: readonly TableColumn[], count: number): V
   return rows.sort((left, right) => left.arrival - right.arrival).map(({ row }) => row);
 }
 
-const WORDS = ['', 'a', 'b', 'Ab', 'abc', 'äöü', 'x_y', '10', 'b,c', '😀', 'A b', '%'];
+const WORDS = [
+  '',
+  'a',
+  'b',
+  'Ab',
+  'abc',
+  'äöü',
+  'x_y',
+  '10',
+  'b,c',
+  '😀',
+  'A b',
+  '%',
+  'aab',
+  'ababa',
+  'ä😀ö',
+];
+
+/** At the ends of the range, of a word, of what a DOUBLE holds, and two that a DOUBLE does not tell apart. */
+export const HUGE: readonly bigint[] = [
+  2n ** 63n - 1n,
+  2n ** 63n - 2n,
+  -(2n ** 63n),
+  1n - 2n ** 63n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  2n ** 32n,
+  2n ** 32n - 1n,
+  2n ** 31n,
+  -(2n ** 31n) - 1n,
+  -(2n ** 32n),
+  -1n,
+  0n,
+  1n,
+];
 
 function drawValue(prng: Prng, name: string, type: ColumnType): Value {
   if (prng.chance(0.12)) return null;
   switch (type) {
     case 'int':
+      if (name === 'j') return new Whole(BigInt(prng.below(12) - prng.pick([3, 3, 3, 200])), 32);
       return new Whole(BigInt(prng.below(name === 'k' ? 4 : 100)), 32);
+    case 'huge':
+      return new Whole(prng.pick(HUGE), 64);
     case 'bigint':
       return new Whole(
         BigInt(prng.below(7) - 2) * BigInt(prng.pick([1, 1, 1, 1000, 1_000_000])),

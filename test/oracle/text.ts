@@ -15,7 +15,7 @@ export function likePattern(pattern: string, ignoreCase: boolean, escape = '\\')
 }
 
 const plain = (character: string): string =>
-  /[\\^$.*+?()[\]{}|/-]/.test(character) ? `\\${character}` : character;
+  /[\\^$.*+?()[\]{}|/]/.test(character) ? `\\${character}` : character;
 
 /** `count` characters from a position counted from 1, which may lie before the text. */
 export function substring(text: string, from: number, count = Infinity): string {
