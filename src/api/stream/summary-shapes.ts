@@ -15,6 +15,8 @@ export const LiveSchema = z
     backpressure: z.number().openapi({ description: 'The largest of all subtasks, 0 to 1.' }),
     errors: z.int(),
     late: z.int(),
+    epoch: z.int().openapi({ description: 'As its leader has it.' }),
+    committed_epoch: z.int(),
   })
   .openapi('PipelineLive');
 
