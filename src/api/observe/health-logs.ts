@@ -26,16 +26,19 @@ export async function refusedByLogs(
       ? Array.from({ length: partitionsOf(spec) }, async (_, partition) => {
           try {
             const log = services.log(status.pipeline_id, spec.table, partition);
-            const [newest] = await log.rejected(1);
-            return { id, newest };
+            const [[newest], unread] = await Promise.all([log.rejected(1), log.unread()]);
+            return { id, newest, unread };
           } catch {
-            return { id, newest: undefined };
+            return { id, newest: undefined, unread: 0 };
           }
         })
       : [],
   );
-  for (const { id, newest } of await Promise.all(asked)) {
-    if (newest === undefined) continue;
+  const answers = await Promise.all(asked);
+  // Rows that the log has taken are only not read yet.
+  const taken = new Set(answers.flatMap(({ id, unread }) => (unread > 0 ? [id] : [])));
+  for (const { id, newest } of answers) {
+    if (newest === undefined || taken.has(id)) continue;
     const { sequence, atMs, code, message } = newest;
     const known = refused.get(id);
     // Sequences of a log count from 0, and go on when old rows are forgotten.
