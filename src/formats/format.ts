@@ -58,6 +58,8 @@ export type DecodeColumn = Field & {
   metadata?: string;
   /** What a change tells beside its rows, in Debezium's envelope. */
   envelope?: EnvelopeTime;
+  /** A TEXT column that is NOT NULL and whose texts nobody reads: they are checked, and each comes out empty. */
+  unread?: true;
 };
 
 /** When a change was written by Debezium, or made in the database, in milliseconds. */

@@ -152,10 +152,16 @@ export class JsonScanner implements SlotPacker {
       const place = this.#placeOf(index);
       memory.bytes.fill(1, place.present, place.present + this.#capacity);
       if (slot.kind === TEXT_KIND) memory.words[place.data >> 2] = 0;
+      if (slot.unread) this.#emptyTexts(place, 0);
     }
     this.#attach();
     this.#kernel.exports.forgetShape();
     this.learn();
+  }
+
+  /** The kernel writes no offsets of texts that nobody reads; where the decoder begins to write one, it finds 0. */
+  #emptyTexts({ data }: Place, from: number): void {
+    this.#kernel.memory.words.fill(0, (data >> 2) + from, (data >> 2) + this.#capacity + 1);
   }
 
   #placeOf(index: number): Place {
@@ -206,6 +212,7 @@ export class JsonScanner implements SlotPacker {
       words.fill(0, at, at + FIELD_WORDS);
       words[at + KIND] = kernelKind(slot);
       words[at + MISSING] = slot.nullable && !slot.hasDefault ? 1 : 0;
+      if (slot.unread) words[at + SCALE] = 1;
       if (slot.kind === DECIMAL_KIND) {
         words[at + SCALE] = slot.scale;
         if (slot.precision <= 18) putLong(words, at + LIMIT, 10n ** BigInt(slot.precision));
@@ -354,6 +361,7 @@ export class JsonScanner implements SlotPacker {
     const earlier = this.#places.splice(0);
     const earlierRanges = this.#ranges;
     const capacity = this.#capacity * 2;
+    this.#capacity = capacity;
     this.#placeColumns(capacity, () => 0);
     for (const [index, slot] of this.#slots.entries()) {
       const from = earlier[index] as Place;
@@ -367,10 +375,10 @@ export class JsonScanner implements SlotPacker {
         to.heap = from.heap;
         to.heapBytes = from.heapBytes;
       }
+      if (slot.unread) this.#emptyTexts(to, rows + 1);
       this.#writePlace(index);
     }
     memory.bytes.copyWithin(this.#ranges, earlierRanges, earlierRanges + rows * 8);
-    this.#capacity = capacity;
     this.#attach();
     this.#kernel.exports.forgetShape();
     this.learn();

@@ -111,6 +111,8 @@ export class Slot {
   readonly kind: number;
   readonly layout: Layout;
   readonly nullable: boolean;
+  /** Values are checked and not kept: texts come out empty. */
+  readonly unread: boolean;
   readonly precision: number;
   readonly scale: number;
   readonly children: readonly Slot[];
@@ -136,6 +138,7 @@ export class Slot {
   #heapWords: DataView = new DataView(NO_BYTES.buffer);
   #heapSeen: Uint8Array = NO_BYTES;
   readonly #fallback: Column | null;
+  #zeros: Int32Array = new Int32Array(1);
   /** Bytes of text per row in the last batch. */
   textBytes = 8;
   /** Set while the buffers are someone else's memory: columns are copies of them then. */
@@ -152,6 +155,8 @@ export class Slot {
     this.kind = kindOf(field.type);
     this.layout = layoutOf(field.type);
     this.nullable = field.nullable;
+    this.unread = 'unread' in field && field.unread === true;
+    assert(!this.unread || (field.type.tag === 'text' && !field.nullable), 'an unread text');
     this.precision = field.type.tag === 'decimal' ? field.type.precision : 0;
     this.scale = field.type.tag === 'decimal' ? field.type.scale : 0;
     const path = `${this.path}.`;
@@ -360,6 +365,8 @@ export class Slot {
       case 'text': {
         const end = this.offsets[rows] as number;
         if (rows > 0) this.textBytes = end / rows;
+        if (this.unread)
+          return { tag: layout, ...common, offsets: this.#noTexts(rows), bytes: NO_BYTES };
         // A mostly empty buffer is not worth keeping alive.
         const bytes =
           end * 2 < this.heap.length && !this.#isLent
@@ -380,6 +387,12 @@ export class Slot {
       default:
         return unreachable(layout);
     }
+  }
+
+  /** Offsets of `rows` empty texts. */
+  #noTexts(rows: number): Int32Array {
+    if (this.#zeros.length <= rows) this.#zeros = new Int32Array(rows + 1);
+    return this.#zeros.subarray(0, rows + 1);
   }
 
   #words(count: number): Int32Array {

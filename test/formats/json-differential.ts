@@ -147,11 +147,13 @@ function steadyColumns(prng: Prng): DecodeColumn[] {
       ? decimalType(precision, prng.below(precision + 1))
       : prng.pick(STEADY_TYPES);
     const hasDefault = prng.chance(0.1) && type.tag !== 'decimal';
+    const nullable = prng.chance(0.7);
     return {
       name: `${prefix}${index}`,
       type,
-      nullable: prng.chance(0.7),
+      nullable,
       default: hasDefault ? literalOf(type) : null,
+      ...(type.tag === 'text' && !nullable && index % 2 === 1 ? { unread: true } : {}),
     };
   });
 }

@@ -24,6 +24,7 @@ import type { ReadResult, Source, SourceContext, SourceStep } from '../connector
 import { decodedColumns, withMetadata } from '../metadata.ts';
 import { integerOption } from '../options.ts';
 import { ownedPartitions } from '../partitions.ts';
+import { readColumns } from '../read-columns.ts';
 
 /** How long a read may stay open when the log has nothing new. */
 const READ_WAIT_MS = 1000;
@@ -77,7 +78,7 @@ export class HttpSource implements Source {
       reading: false,
       stretches: [],
     }));
-    this.#decoder = makeRowDecoder(decodedColumns(context.spec.physical), context.spec.format);
+    this.#decoder = makeRowDecoder(decodedColumns(readColumns(context.spec)), context.spec.format);
   }
 
   hashWith(hashOf: (partition: number) => ByteHash): void {

@@ -23,6 +23,7 @@ import { failReport, judgeBadRows } from '../bad-rows.ts';
 import type { ReadResult, Source, SourceContext, SourceStep } from '../connector.ts';
 import { requiredText } from '../options.ts';
 import { ownedPartitions } from '../partitions.ts';
+import { readColumns } from '../read-columns.ts';
 
 const READ_BYTES = 1024 * 1024;
 const LINE_FEED = 10;
@@ -57,7 +58,7 @@ export class ObjectSource implements Source {
     this.#context = context;
     this.#path = requiredText(context.spec.connector.options, 'path');
     this.partitions = ownedPartitions(1, context.subtask, context.parallelism);
-    this.#decoder = makeRowDecoder(context.spec.physical, context.spec.format);
+    this.#decoder = makeRowDecoder(readColumns(context.spec), context.spec.format);
     if (this.partitions.length === 0) this.#ended = 'source';
   }
 

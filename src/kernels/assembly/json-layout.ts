@@ -12,7 +12,7 @@ export const PRESENT: usize = 12;
 export const HEAP: usize = 16;
 /** The row whose value was read last. */
 export const STAMP: usize = 20;
-/** Decimals: their scale. Timestamps: 1 when numbers are nanoseconds. */
+/** Decimals: their scale. Timestamps: 1 when numbers are nanoseconds. Texts: 1 when they are checked and not kept. */
 export const SCALE: usize = 24;
 /** Decimals: 10^precision, or 0 when 18 digits always fit. Timestamps: micros of one unit; 0: numbers have no unit. */
 export const LIMIT: usize = 32;

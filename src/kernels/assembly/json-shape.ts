@@ -19,7 +19,7 @@ import {
   setNull,
 } from './json-values.ts';
 import { copyString, readText, skipPlainNumber, skipString, skipValue } from './json-strings.ts';
-import { COUNT, DATA, FIELD, FIELD_SIZE, KIND } from './json-layout.ts';
+import { COUNT, DATA, FIELD, FIELD_SIZE, KIND, SCALE } from './json-layout.ts';
 
 // A step: its text in the first 16 bytes, filled up with zeros.
 /** Where the column's values lie; of the last step the length of what belongs to the object. */
@@ -156,7 +156,7 @@ function putKey(first: usize, entry: usize): usize {
     const kind = load<u32>(field, KIND);
     what = OTHER;
     if (kind == 2) what = INT64;
-    else if (kind == 5 && isQuoted) what = STRING;
+    else if (kind == 5 && isQuoted) what = load<u32>(field, SCALE) != 0 ? SKIP_STRING : STRING;
     else if (kind == 6 && isQuoted) what = TIME;
   } else if (isQuoted) what = SKIP_STRING;
   else if (isDigit) what = SKIP_NUMBER;

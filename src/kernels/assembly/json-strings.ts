@@ -2,7 +2,7 @@
  * Strings, and values that no column wants. Every function returns the position behind what it read, or 0 when that is for
  * the complete decoder. UTF-8 is not checked here: whether a byte above 127 was met is noted, and the row checked as a whole.
  */
-import { DATA, HEAP } from './json-layout.ts';
+import { DATA, HEAP, SCALE } from './json-layout.ts';
 import { nullAt } from './json-values.ts';
 
 /** Nesting that is skipped here; what nests deeper the complete decoder judges. */
@@ -69,7 +69,8 @@ function plainStopsOfTwo(first: v128, second: v128): u32 {
 
 /** Reads the text at `p` into row `row` of the field. */
 export function readText(p: usize, field: usize, row: u32): usize {
-  return load<u8>(p) == 34 ? copyString(p + 1, field, row) : nullAt(p, field, row);
+  if (load<u8>(p) != 34) return nullAt(p, field, row);
+  return load<u32>(field, SCALE) != 0 ? skipString(p + 1) : copyString(p + 1, field, row);
 }
 
 /** The same for one whose first byte after the quote is at `p`. */
