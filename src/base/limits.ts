@@ -22,7 +22,7 @@ export const LIMITS = {
   /** Windows of one query that hold the same row. */
   windowsPerRowMax: 100_000,
   /** Rows of one batch inside a host. */
-  batchRowsDefault: 2048,
+  batchRowsDefault: 8192,
   batchRowsMax: 8192,
   batchBytesMax: 1024 * 1024,
   /** How long a source waits to fill a batch. */

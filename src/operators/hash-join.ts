@@ -113,7 +113,7 @@ export class HashJoin implements Operator {
     this.#roles = [role(0), role(1)];
     this.#pairs = new JoinPairs(spec.residual, schemas);
     const timed = this.#emitsPairs ? spec.eventTime[0] && spec.eventTime[1] : spec.eventTime[0];
-    this.#out = new JoinOutput(schemas, !this.#emitsPairs, timed);
+    this.#out = new JoinOutput(schemas, !this.#emitsPairs, timed, spec.keys);
   }
 
   #role(port: number): Role {

@@ -6,8 +6,11 @@ import { nullColumn } from '../batch/column-builder.ts';
 import type { Column, Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { sliceColumn, takeColumn } from '../batch/take.ts';
-import { type Schema, TIMESTAMP } from '../batch/types.ts';
+import { sameType, type Schema, type SqlType, TIMESTAMP } from '../batch/types.ts';
+import { must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
+import type { Expr } from '../expr/expr.ts';
+import type { JoinSpec } from '../graph/graph.ts';
 import { grown, wider } from '../state/growth.ts';
 import type { RowTimes } from '../state/row-lists.ts';
 import type { JoinSide } from './join-side.ts';
@@ -25,10 +28,24 @@ export class JoinOutput {
   readonly #schemas: readonly [Schema, Schema];
   readonly #leftOnly: boolean;
   readonly #timed: boolean;
+  /** By the side of a batch, for each column of the other side: the column of the batch that it equals in every pair; or -1. */
+  readonly #equals: readonly [Int32Array, Int32Array];
 
-  /** @param leftOnly  whether only the left side's columns come out */
-  constructor(schemas: readonly [Schema, Schema], leftOnly: boolean, timed: boolean) {
+  /**
+   * @param leftOnly  whether only the left side's columns come out
+   * @param keys      equal in every pair that `emitPairs` is given
+   */
+  constructor(
+    schemas: readonly [Schema, Schema],
+    leftOnly: boolean,
+    timed: boolean,
+    keys: JoinSpec['keys'] = [[], []],
+  ) {
     this.#schemas = schemas;
+    this.#equals = [
+      equalColumns(schemas[1], keys[1], keys[0]),
+      equalColumns(schemas[0], keys[0], keys[1]),
+    ];
     this.#leftOnly = leftOnly;
     this.#timed = timed;
   }
@@ -65,7 +82,7 @@ export class JoinOutput {
       const met = ids.subarray(from, from + LIMITS.batchRowsMax);
       const count = picked.length;
       const own = ownColumns(batch, picked);
-      const others = other.gatherRows(met);
+      const others = other.gatherRows(met, this.#equals[port === 0 ? 0 : 1], own);
       output.emit({
         rows: count,
         columns: port === 0 ? [...own, ...others] : [...others, ...own],
@@ -116,6 +133,20 @@ export class JoinOutput {
     const others = otherWanted ? other.gather(this.#other.subarray(from, to)) : [];
     return port === 0 ? [...own, ...others] : [...others, ...own];
   }
+}
+
+/** Types whose equal values have equal bytes. */
+const EXACT: ReadonlySet<SqlType['tag']> = new Set(['int32', 'int64', 'timestamp', 'date', 'text']);
+
+/** For each column of a side: the column of the other side that is the other half of its key; -1: it is not compared as it is. */
+function equalColumns(schema: Schema, own: readonly Expr[], other: readonly Expr[]): Int32Array {
+  const columns = new Int32Array(schema.length).fill(-1);
+  own.forEach((key, at) => {
+    const half = must(other[at], 'the other half of a key');
+    if (key.tag !== 'column' || half.tag !== 'column') return;
+    if (EXACT.has(key.type.tag) && sameType(key.type, half.type)) columns[key.index] = half.index;
+  });
+  return columns;
 }
 
 /** The rows picked of the batch; nothing is copied where they are neighbours, as when each row met one. */

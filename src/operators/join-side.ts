@@ -9,7 +9,7 @@
  * Invariants: no two rows with one key hash have one serial; `#changed` and `#gone` tell everything that happened since
  * the last snapshot, except rows that were dropped because time had passed them, which `#droppedBelow` tells.
  */
-import { assert } from '../base/assert.ts';
+import { assert, must } from '../base/assert.ts';
 import { nullColumn } from '../batch/column-builder.ts';
 import { bitmapBytes, clearBit, type Column } from '../batch/column.ts';
 import { INT32, INT64, TIMESTAMP, type Schema } from '../batch/types.ts';
@@ -323,9 +323,16 @@ export class JoinSide {
     this.#unstamped = [];
   }
 
-  /** The rows at the given places. */
-  gatherRows(ids: Int32Array): Column[] {
-    return this.#columns.map((store) => store.gather(ids));
+  /**
+   * The rows at the given places.
+   *
+   * @param known  of columns that are known already, where they stand in `given`; -1: to be gathered
+   */
+  gatherRows(ids: Int32Array, known: Int32Array, given: readonly Column[]): Column[] {
+    return this.#columns.map((store, at) => {
+      const place = known[at] ?? -1;
+      return place < 0 ? store.gather(ids) : must(given[place], 'a known column');
+    });
   }
 
   /** The rows at the given places, NULLs where the place is negative. */

@@ -42,7 +42,7 @@ import { buildSubtasks, type Subtasks } from './subtasks.ts';
 type Phase = 'empty' | 'restoring' | 'ready' | 'running' | 'stopped';
 
 /** Units of work (batches or frames) of one stage in one step. */
-const STAGE_BUDGET = 16;
+const STAGE_BUDGET = 8;
 const TICK_MS = 100;
 
 export class HostMachine {

@@ -94,6 +94,44 @@ export function firstDifference(
   return null;
 }
 
+/** The same when nobody reads texts that are NOT NULL, beside a decoder that keeps them and whose texts are emptied afterwards. */
+export function unreadDifference(
+  given: Case,
+  kernelBytesMin: number,
+  totals: Totals,
+): { unread: unknown; read: unknown } | null {
+  const isUnread = ({ type, nullable }: DecodeColumn): boolean => type.tag === 'text' && !nullable;
+  const read = given.columns.map(({ name, type, nullable, default: fallback }): DecodeColumn => ({
+    name,
+    type,
+    nullable,
+    default: fallback,
+  }));
+  const columns = read.map((column) =>
+    isUnread(column) ? { ...column, unread: true as const } : column,
+  );
+  const results = run({ ...given, columns }, kernelBytesMin, totals);
+  const kept = run({ ...given, columns: read }, Infinity, null).map((result) =>
+    typeof result === 'object'
+      ? withEmptyTexts(result as DecodeResult, read.map(isUnread))
+      : result,
+  );
+  for (let index = 0; index < Math.max(results.length, kept.length); index++) {
+    if (!isDeepStrictEqual(results[index], kept[index]))
+      return { unread: results[index], read: kept[index] };
+  }
+  return null;
+}
+
+function withEmptyTexts(result: DecodeResult, emptied: readonly boolean[]): DecodeResult {
+  const columns = result.batch.columns.map((column, at) =>
+    emptied[at] === true && column.tag === 'text'
+      ? { ...column, offsets: new Int32Array(result.batch.rows + 1), bytes: new Uint8Array(0) }
+      : column,
+  );
+  return { ...result, batch: { ...result.batch, columns } };
+}
+
 const FORMATS: readonly Partial<FormatSpec>[] = [
   {},
   {},

@@ -16,6 +16,7 @@ import {
   hostileCase,
   lendingDifference,
   neighbourCases,
+  unreadDifference,
   utf8Case,
 } from './json-differential.ts';
 
@@ -45,6 +46,22 @@ test('a decoder that lends its memory gives what one gives that does not, kernel
       expect(difference, `seed ${seed}, the kernel from ${kernelBytesMin} bytes on`).toBeNull();
     }
   }
+}, 600_000);
+
+test('texts that nobody reads are judged as those that are read, and come out empty', () => {
+  const totals = { rows: 0, errors: 0 };
+  for (let round = 0; round < ROUNDS / 2; round++) {
+    const seed = `unread ${round}`;
+    for (const kernelBytesMin of [0, Infinity]) {
+      const difference = unreadDifference(hostileCase(new Prng(seed)), kernelBytesMin, totals);
+      expect(difference, `seed ${seed}, the kernel from ${kernelBytesMin} bytes on`).toBeNull();
+    }
+  }
+  const [texts] = neighbourCases();
+  const columns = texts!.columns.map((column) => ({ ...column, nullable: false }));
+  expect(unreadDifference({ ...texts!, columns }, 0, totals)).toBeNull();
+  expect(totals.rows).toBeGreaterThan(ROUNDS * 5);
+  expect(totals.errors).toBeGreaterThan(ROUNDS);
 }, 600_000);
 
 test('a lending decoder makes room when there are more rows than the last ones let expect', () => {

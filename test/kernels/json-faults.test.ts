@@ -74,6 +74,11 @@ const FAULTS: readonly Fault[] = [
     '(step, STEP_FIELD) == field) return false;',
   ),
   fault('json-shape', 'if (kind == 2) what = INT64;', 'if (kind == 2 || kind == 1) what = INT64;'),
+  fault(
+    'json-shape',
+    '(field, SCALE) != 0 ? SKIP_STRING : STRING',
+    '(field, SCALE) == 0 ? SKIP_STRING : STRING',
+  ),
   fault('json-shape', 'behind = p;\n    step', 'step'),
   fault('json-shape', 'leftStep = step;', 'leftStep = steps;'),
   fault('json-values', '<u32>(chunk & 255) - 1 > 8', '<u32>(chunk & 255) > 9'),
@@ -101,6 +106,11 @@ const FAULTS: readonly Fault[] = [
   fault('json-strings', '0x5c5c5c5c5c5c5c5c], 16', '0x5c5c5c5c5c7c5c5c], 16'),
   fault('json-strings', 'i8x16.gt_s(v128', 'i8x16.gt_u(v128'),
   fault('json-strings', 'plainStopsOf(second) << 16', 'plainStopsOf(second) << 17'),
+  fault(
+    'json-strings',
+    'load<u32>(field, SCALE) != 0 ? skipString',
+    'load<u32>(field, SCALE) == 0 ? skipString',
+  ),
   fault('json-strings', 'v128.store(to, second, 16);', ''),
   fault('json-strings', 'v128.store(to, third, 32);', ''),
   fault(

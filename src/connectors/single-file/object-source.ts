@@ -25,7 +25,7 @@ import { requiredText } from '../options.ts';
 import { ownedPartitions } from '../partitions.ts';
 import { readColumns } from '../read-columns.ts';
 
-const READ_BYTES = 1024 * 1024;
+const READ_BYTES = 2 * 1024 * 1024;
 const LINE_FEED = 10;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const NO_BYTES = new Uint8Array(0);
