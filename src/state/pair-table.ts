@@ -269,8 +269,10 @@ export class PairTable implements KeyTable {
       this.#lows = wider(Int32Array, this.#lows, count);
       if (this.#highs !== null) this.#highs = wider(Int32Array, this.#highs, count);
     }
+    // Keys that are not hashed have no slots yet, however many they are.
+    const room = Math.max(count, this.count);
     let slots = this.#slots.length >> 1;
-    while (isCrowded(count, slots)) slots *= 2;
+    while (isCrowded(room, slots)) slots *= 2;
     if (slots * 2 > this.#slots.length) this.#rehash(slots);
   }
 
