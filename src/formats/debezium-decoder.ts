@@ -8,8 +8,12 @@
  * key away: a row with `retract` set, of which only the key counts. What the table holds of a key is not known here; the operator
  * that keeps the newest row of each key makes changes of it that agree with each other.
  *
- * Invariants: as of `json-decoder.ts`; a record is accepted whole or not at all, and gives one row or two, in order.
- * Failure: a record without the part its `op` needs is rejected like a row that cannot be read.
+ * Two kinds of records say nothing of rows and are passed over: the tombstone that follows a deletion (`null`, `{}`, or a
+ * `payload` that is null), and a message written into the log of the database (`op` "m"). They are accepted and give no row.
+ *
+ * Invariants: as of `json-decoder.ts`; a record is accepted whole or not at all, and gives no row, one or two, in order.
+ * Failure: a record without the part its `op` needs is rejected like a row that cannot be read. So is a truncation (`op` "t"):
+ * it names no key, and rows are kept by key, in whatever subtask a key belongs to.
  */
 import { assert, must } from '../base/assert.ts';
 import {
@@ -45,6 +49,8 @@ const DELETE = 100;
 const CREATE = 99;
 const READ = 114;
 const UPDATE = 117;
+const MESSAGE = 109;
+const TRUNCATE = 116;
 
 /** The parts of one record: in which of the two envelopes, and the row in it. */
 type Images = {
@@ -117,15 +123,17 @@ export class DebeziumDecoder {
     const envelopes = envelopesOf(result.batch.columns, this.#times);
     const places = acceptedPlaces(result);
     const rows = new ChangeRows(records);
-    const errors = [...result.errors];
+    const errors = result.errors.filter(({ start, end }) => !isNull(bytes, start, end));
     const lines: number[] = [];
     for (let record = 0; record < records; record++) {
       const start = result.lineRanges[record * 2] as number;
       const end = result.lineRanges[record * 2 + 1] as number;
       const problem = this.#read(envelopes, record, records, rows);
-      if (problem === null) lines.push(start, end);
+      if (problem === null || (problem === NO_OP && isTombstone(bytes, start, end)))
+        lines.push(start, end);
       else errors.push({ rowIndex: must(places[record], 'a place'), start, end, ...problem });
     }
+    const nulls = result.errors.filter(({ start, end }) => isNull(bytes, start, end));
     return {
       ...result,
       batch: {
@@ -135,7 +143,7 @@ export class DebeziumDecoder {
         retract: rows.retractions(),
       },
       errors: errors.sort((left, right) => left.rowIndex - right.rowIndex),
-      lineRanges: Int32Array.from(lines),
+      lineRanges: rangesInOrder(lines, nulls),
       warnings: result.warnings.filter(({ column }) => !isEnvelope(column)),
       unknownFields: result.unknownFields.filter(({ column }) => !isEnvelope(column)),
     };
@@ -150,11 +158,14 @@ export class DebeziumDecoder {
   ): Omit<DecodeError, 'rowIndex' | 'start' | 'end'> | null {
     const wrapped = !isValid(envelopes[0].op, record) && isValid(envelopes[1].op, record);
     const { before, after, op, times } = envelopes[wrapped ? 1 : 0];
+    const code = opOf(op, record);
+    if (code === MESSAGE) return null;
+    if (code === TRUNCATE) return TRUNCATION;
+    if (code === 0 && !isValid(op, record)) return NO_OP;
     const untimed = this.#times.find((_, at) => !isTime(must(times[at], 'a time'), record));
     if (untimed !== undefined) return missing(untimed, 'the table reads the time of the change');
     const beforeAt = (wrapped ? 2 * records : 0) + record;
     const afterAt = beforeAt + records;
-    const code = opOf(op, record);
     if (code === DELETE) {
       if (!isValid(before, record)) return missing('before', 'a deletion tells the row before it');
       if (!this.#hasKey(before, record))
@@ -162,7 +173,7 @@ export class DebeziumDecoder {
       rows.add(beforeAt, true);
       return null;
     }
-    if (code !== CREATE && code !== READ && code !== UPDATE) return unknownOp();
+    if (code !== CREATE && code !== READ && code !== UPDATE) return UNKNOWN_OP;
     if (!isValid(after, record)) return missing('after', 'a change tells the row after it');
     if (code === UPDATE && isValid(before, record) && this.#hasKey(before, record)) {
       const moved = this.#keys.some(
@@ -293,13 +304,82 @@ const missing = (column: string, why: string): Problem => ({
   message: `"${column}" is missing: ${why}`,
 });
 
-const unknownOp = (): Problem => ({
+const UNKNOWN_OP: Problem = {
   code: 'TYPE_MISMATCH',
   column: 'op',
   expected: null,
-  message: '"op" is none of "c", "r", "u" and "d"',
-});
+  message: '"op" is none of "c", "r", "u", "d", "t" and "m"',
+};
+
+/** The same of a record that has none; it may be a tombstone. */
+const NO_OP: Problem = {
+  code: 'MISSING_REQUIRED',
+  column: 'op',
+  expected: null,
+  message: '"op" is missing: a change tells what was done',
+};
+
+const TRUNCATION: Problem = {
+  code: 'UNSUPPORTED',
+  column: 'op',
+  expected: null,
+  message:
+    'the table was truncated ("op" is "t"), which takes no single row away: rows that came before it stay; restart the pipeline without state to read the table anew',
+};
+
+const NULL = [110, 117, 108, 108];
+const isSpace = (byte: number | undefined): boolean => byte === 32 || byte === 9 || byte === 13;
+
+/** Whether the line is the word null. */
+function isNull(bytes: Uint8Array, start: number, end: number): boolean {
+  let from = start;
+  let to = end;
+  while (from < to && isSpace(bytes[from])) from++;
+  while (to > from && isSpace(bytes[to - 1])) to--;
+  return to - from === NULL.length && NULL.every((byte, at) => bytes[from + at] === byte);
+}
+
+/** The longest tombstone that is looked at: a schema stands beside its payload. */
+const TOMBSTONE_BYTES_MAX = 65_536;
+
+/** Whether a record without `op` is an empty object, or nothing but a payload that is null, with its schema or without. */
+function isTombstone(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start > TOMBSTONE_BYTES_MAX) return false;
+  const record = objectOf(new TextDecoder().decode(bytes.subarray(start, end)));
+  if (record === null) return false;
+  const fields = Object.entries(record);
+  return (
+    fields.every(([name, value]) => name === 'schema' || (name === 'payload' && value === null)) &&
+    (fields.length === 0 || 'payload' in record)
+  );
+}
+
+/** Null: this reader of JSON is stricter than the decoder that has accepted the text. */
+function objectOf(text: string): object | null {
+  try {
+    return JSON.parse(text) as object;
+  } catch {
+    return null;
+  }
+}
+
+/** The ranges of records with those of lines that say null among them. */
+function rangesInOrder(ranges: number[], nulls: readonly DecodeError[]): Int32Array {
+  if (nulls.length === 0) return Int32Array.from(ranges);
+  const pairs = nulls.map(({ start, end }): [number, number] => [start, end]);
+  for (let at = 0; at < ranges.length; at += 2)
+    pairs.push([ranges[at] as number, ranges[at + 1] as number]);
+  return Int32Array.from(pairs.toSorted(([left], [right]) => left - right).flat());
+}
 
 /** What Debezium and Kafka Connect put beside the rows. */
-const ENVELOPE_FIELDS = new Set(['schema', 'source', 'transaction', 'ts_ms', 'ts_us', 'ts_ns']);
+const ENVELOPE_FIELDS = new Set([
+  'schema',
+  'source',
+  'transaction',
+  'message',
+  'ts_ms',
+  'ts_us',
+  'ts_ns',
+]);
 const isEnvelope = (column: string): boolean => ENVELOPE_FIELDS.has(column);

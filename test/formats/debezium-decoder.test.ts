@@ -59,6 +59,80 @@ test('records wrapped in a payload beside their schema are read alike', () => {
   expect(changesOf(result)).toEqual(['+1 null 1', '+2 b 2', '-1']);
 });
 
+test('tombstones and messages of the log are read and give no row, wherever they stand', () => {
+  const lines = [
+    `null`,
+    `{"before":${row(1, 'a', 1)},"after":null,"op":"d"}`,
+    `  null \r`,
+    `{}`,
+    `{"payload":null}`,
+    `{"before":null,"after":${row(2, 'b', 2)},"op":"c"}`,
+    `{"schema":null,"payload":null}`,
+    `{"schema":{"type":"struct"},"payload":null}`,
+    `{"op":"m","ts_ms":5,"source":{"db":"x"},"message":{"prefix":"p","content":"Zm9v"}}`,
+    `{"schema":{},"payload":{"op":"m","message":{"prefix":"p"}}}`,
+    `null`,
+  ];
+  const result = decode(...lines, '', ' ');
+  expect(changesOf(result)).toEqual(['-1', '+2 b 2']);
+  expect([result.rowsSeen, result.errors, result.unknownFields]).toEqual([lines.length, [], []]);
+  const text = new TextEncoder().encode(`${lines.join('\n')}\n`);
+  const ranges = [...result.lineRanges];
+  expect(
+    lines.map((_, at) =>
+      new TextDecoder().decode(text.subarray(ranges[at * 2], ranges[at * 2 + 1])),
+    ),
+  ).toEqual(lines.map((line) => (line.includes('null \r') ? '  null ' : line)));
+});
+
+test('a message or a tombstone needs none of the times that a change must tell', () => {
+  const columns: DecodeColumn[] = [
+    ...COLUMNS,
+    { name: 'written', type: TIMESTAMP, nullable: false, default: null, envelope: 'ts_ms' },
+  ];
+  const decoder = new DebeziumDecoder(columns, { ...JSON_FORMAT, changes: { keys: ['id'] } });
+  const bytes = new TextEncoder().encode('null\n{"op":"m"}\n{"payload":null}\n{"op":"d"}\n');
+  const { batch, errors, rowsSeen } = decoder.decode(bytes, 0, bytes.length, 100, true);
+  expect([batch.rows, rowsSeen, errors.map(({ rowIndex, code }) => [rowIndex, code])]).toEqual([
+    0,
+    4,
+    [[3, 'MISSING_REQUIRED']],
+  ]);
+});
+
+test('what only resembles a tombstone is refused: a lost payload must not pass in silence', () => {
+  const result = decode(
+    `{"schema":null}`,
+    `{"payload":{}}`,
+    `{"payload":null,"id":1}`,
+    `{"id":1,"name":"a","price":1}`,
+    `nul`,
+    `[null]`,
+    `"null"`,
+  );
+  expect(result.batch.rows).toBe(0);
+  expect(result.errors.map(({ code }) => code)).toEqual([
+    ...Array<string>(4).fill('MISSING_REQUIRED'),
+    ...Array<string>(3).fill('PARSE_ERROR'),
+  ]);
+});
+
+test('a truncation is refused with its reason: no single row of it can be taken away', () => {
+  const result = decode(
+    `{"before":null,"after":${row(1, 'a', 1)},"op":"c"}`,
+    `{"op":"t","ts_ms":5,"source":{"table":"t"},"before":null,"after":null}`,
+    `{"payload":{"op":"t"}}`,
+  );
+  expect(changesOf(result)).toEqual(['+1 a 1']);
+  expect(result.errors.map(({ rowIndex, code, column }) => [rowIndex, code, column])).toEqual([
+    [1, 'UNSUPPORTED', 'op'],
+    [2, 'UNSUPPORTED', 'op'],
+  ]);
+  expect(result.errors[0]?.message).toMatchInlineSnapshot(
+    `"the table was truncated ("op" is "t"), which takes no single row away: rows that came before it stay; restart the pipeline without state to read the table anew"`,
+  );
+});
+
 test('integers keep all their digits', () => {
   const result = decode(`{"after":{"id":9007199254740993,"name":"n","price":0},"op":"c"}`);
   expect(changesOf(result)).toEqual(['+9007199254740993 n 0']);
@@ -83,7 +157,7 @@ test('a record that lacks what its op needs is refused, and only it', () => {
     [2, 'MISSING_REQUIRED', 'before'],
     [3, 'MISSING_REQUIRED', 'before'],
     [4, 'TYPE_MISMATCH', 'op'],
-    [5, 'TYPE_MISMATCH', 'op'],
+    [5, 'MISSING_REQUIRED', 'op'],
     [6, 'MISSING_REQUIRED', 'after.price'],
     [7, 'TYPE_MISMATCH', 'after.id'],
     [8, 'PARSE_ERROR', null],
