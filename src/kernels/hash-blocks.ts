@@ -7,7 +7,7 @@ import { columnsKernel, SLACK, type ColumnsKernel } from './columns-kernel.ts';
 /** What takes bytes in as they are read: `StreamHash`. Who passes over them anyway may run the loop over blocks itself. */
 export type ByteHash = {
   update(bytes: Uint8Array): void;
-  /** Eight words, which each block of 32 bytes changes. */
+  /** Eight words, which each block of 64 bytes changes. */
   readonly lanes: Int32Array;
   /** Bytes taken in that fill no block yet. */
   readonly rest: Uint8Array;

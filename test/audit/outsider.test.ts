@@ -59,12 +59,16 @@ function contentHash(bytes: Uint8Array): string {
 }
 
 function streamHash(bytes: Uint8Array): string {
-  const padded = Buffer.alloc(Math.ceil(bytes.length / 32) * 32);
+  const padded = Buffer.alloc(Math.ceil(bytes.length / 64) * 64);
   padded.set(bytes);
   const lanes = [1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n];
-  for (let word = 0; word < padded.length / 4; word++) {
-    const value = BigInt(padded.readUInt32LE(word * 4));
-    lanes[word % 8] = rotl(((lanes[word % 8]! ^ value) * 0x9e3779b1n) & MASK, 13n);
+  for (let block = 0; block < padded.length; block += 64) {
+    for (const [lane, value] of lanes.entries()) {
+      const left = BigInt(padded.readUInt32LE(block + lane * 4));
+      const right = BigInt(padded.readUInt32LE(block + 32 + lane * 4));
+      const mixed = (value ^ left) * 0x85ebca6bn + right * 0x9e3779b1n;
+      lanes[lane] = rotl(mixed & MASK, 13n);
+    }
   }
   const result = Buffer.alloc(40);
   lanes.forEach((lane, index) => result.writeUInt32LE(Number(lane), index * 4));

@@ -315,7 +315,7 @@ const FAULTS: [string, string, string][] = [
     'product > limit || product < -limit',
   ],
   ['rows behind the last are selected', 'if (left < 32) set &=', 'if (left < 16) set &='],
-  ['a lane of a hash of bytes is turned too far', '* 0x9e3779b1, 13)', '* 0x9e3779b1, 14)'],
+  ['a lane of a hash of bytes is turned too far', 'shl(mixed, 13)', 'shl(mixed, 14)'],
   ['lanes of a content hash do not meet', 'rotl<u32>(h4, 13) + h1', 'rotl<u32>(h4, 13) + h2'],
   ['a carry of a sum is lost', '+ <i64>(after < before)', ''],
   ['-0 hashes as itself', 'reinterpret<u64>(value + 0)', 'reinterpret<u64>(value)'],

@@ -44,7 +44,7 @@ import {
   STAMP,
   TOKEN_SIZE,
 } from './json-layout.ts';
-import { mixStream } from './columns-bytes.ts';
+import { hashStream, mixStream } from './columns-bytes.ts';
 import { packBytes, packWords } from './pack.ts';
 
 export { forgetShape, packBytes, packWords };
@@ -274,15 +274,10 @@ export function openHash(from: usize, lanes: usize): void {
 
 /** Hashes the whole blocks up to `end`, and writes the words; where the bytes begin that fill no block. */
 export function closeHash(end: usize, lanes: usize): usize {
-  let at = hashAt;
-  let low = lower;
-  let high = upper;
-  for (; at + 32 <= end; at += 32) {
-    low = mixStream(low, v128.load(at));
-    high = mixStream(high, v128.load(at, 16));
-  }
-  v128.store(lanes, low);
-  v128.store(lanes, high, 16);
+  const at = hashAt + ((end - hashAt) & ~63);
+  v128.store(lanes, lower);
+  v128.store(lanes, upper, 16);
+  hashStream(hashAt, at, lanes);
   hashAt = NOWHERE;
   return at;
 }
@@ -322,16 +317,12 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
       break;
     }
     p = lineEnd + 1;
-    // Between rows, where the processor has steps of both at once under way. Four blocks, for a loop that ends like the last.
+    // Between rows, where the processor has steps of both at once under way. Two blocks, for a loop that ends like the last.
     for (; hashed + 128 <= p; hashed += 128) {
-      low = mixStream(low, v128.load(hashed));
-      high = mixStream(high, v128.load(hashed, 16));
-      low = mixStream(low, v128.load(hashed, 32));
-      high = mixStream(high, v128.load(hashed, 48));
-      low = mixStream(low, v128.load(hashed, 64));
-      high = mixStream(high, v128.load(hashed, 80));
-      low = mixStream(low, v128.load(hashed, 96));
-      high = mixStream(high, v128.load(hashed, 112));
+      low = mixStream(low, v128.load(hashed), v128.load(hashed, 32));
+      high = mixStream(high, v128.load(hashed, 16), v128.load(hashed, 48));
+      low = mixStream(low, v128.load(hashed, 64), v128.load(hashed, 96));
+      high = mixStream(high, v128.load(hashed, 80), v128.load(hashed, 112));
     }
     store<u32>(ranges + (row << 3), start - shift);
     store<u32>(ranges + (row << 3), objectEnd - shift, 4);
