@@ -3,7 +3,7 @@
  *
  * Place in the walk: stage 5; it runs over every byte a source reads. Eight 32-bit lanes take two words each of every block of
  * 64 bytes (little-endian), a of its first half and b of its second:
- * `lane = rotl13((lane ^ a) * 0x85ebca6b + b * 0x9e3779b1)`; lane i starts as i + 1. The last block is filled up with zeros.
+ * `lane = rotl13((lane ^ a) * 0x85ebca6b + b * 0xc2b2ae3d)`; lane i starts as i + 1. The last block is filled up with zeros.
  * The result is the `contentHash` of 40 bytes: the lanes and the number of bytes (64 bits), all little-endian.
  *
  * Like `contentHash` it finds damage and mix-ups, not forgery. A step is a bijection of the lane and of either word, so that
@@ -18,7 +18,7 @@ import { contentHash } from './content-hash.ts';
 const BLOCK = 64;
 const LANES = 8;
 const LEFT_FACTOR = 0x85ebca6b | 0;
-const RIGHT_FACTOR = 0x9e3779b1 | 0;
+const RIGHT_FACTOR = 0xc2b2ae3d | 0;
 
 export class StreamHash implements ByteHash {
   readonly lanes = Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8);

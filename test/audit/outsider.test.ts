@@ -66,7 +66,7 @@ function streamHash(bytes: Uint8Array): string {
     for (const [lane, value] of lanes.entries()) {
       const left = BigInt(padded.readUInt32LE(block + lane * 4));
       const right = BigInt(padded.readUInt32LE(block + 32 + lane * 4));
-      const mixed = (value ^ left) * 0x85ebca6bn + right * 0x9e3779b1n;
+      const mixed = (value ^ left) * 0x85ebca6bn + right * 0xc2b2ae3dn;
       lanes[lane] = rotl(mixed & MASK, 13n);
     }
   }

@@ -14,7 +14,7 @@ function oracle(bytes: Uint8Array): string {
     let value = start;
     for (let block = 0; block < padded.length / 64; block++) {
       const left = (value ^ word(block, lane)) * 0x85ebca6bn;
-      const mixed = (left + word(block, lane + 8) * 0x9e3779b1n) & 0xffffffffn;
+      const mixed = (left + word(block, lane + 8) * 0xc2b2ae3dn) & 0xffffffffn;
       value = ((mixed << 13n) | (mixed >> 19n)) & 0xffffffffn;
     }
     return value;
@@ -60,9 +60,9 @@ test('a digest does not disturb what follows', () => {
 test('one changed bit, swapped lines and zeros at the end are seen', () => {
   const bytes = new TextEncoder().encode('{"i":1}\n{"i":2}\n'.repeat(20));
   const seen = new Set([hashOf(bytes)]);
-  // Top bits of the two words of a step are the one pair that is told apart from no change, but not from each other.
+  // Changes of the top bits of one word can look like one of another word's: the product has no room for more of them.
   const bits = Array.from({ length: bytes.length * 8 }, (_, bit) => bit).filter(
-    (bit) => bit % 32 < 31,
+    (bit) => bit % 32 < 29,
   );
   for (const bit of bits) {
     const damaged = bytes.slice();

@@ -6,7 +6,7 @@
 export function mixStream(lanes: v128, left: v128, right: v128): v128 {
   const mixed = i32x4.add(
     i32x4.mul(v128.xor(lanes, left), i32x4.splat(0x85ebca6b)),
-    i32x4.mul(right, i32x4.splat(0x9e3779b1)),
+    i32x4.mul(right, i32x4.splat(0xc2b2ae3d)),
   );
   return v128.or(i32x4.shl(mixed, 13), i32x4.shr_u(mixed, 19));
 }
