@@ -42,6 +42,8 @@ export const ERROR_CODES = {
   INVALID_WATERMARK: { domain: 'user', retry: 'never' },
   MISSING_WATERMARK: { domain: 'user', retry: 'never' },
   INVALID_SINK: { domain: 'user', retry: 'never' },
+  RESERVED_PATH: { domain: 'user', retry: 'never' },
+  SHARED_PATH: { domain: 'user', retry: 'never' },
   UNSUPPORTED: { domain: 'user', retry: 'never' },
   DEPRECATED: { domain: 'user', retry: 'never' },
   // One row.

@@ -8,6 +8,7 @@
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stdoutPrefix } from '../connectors/stdout/sink.ts';
 import type { ApiClient, PipelineView } from './api-client.ts';
 
 /** Epoch in the name of an output object: `…/part-{epoch}-{subtask}-{index}-{writer}.ndjson`. */
@@ -30,9 +31,7 @@ export class CommittedOutput {
       .map((sink) => sink.table);
     const found: { key: string; epoch: number; table: string }[] = [];
     for (const table of tables) {
-      for (const { key } of await this.#api.objects(
-        `thalweg-output/${this.#pipeline.id}/${table}/`,
-      )) {
+      for (const { key } of await this.#api.objects(stdoutPrefix(this.#pipeline.id, table))) {
         const number = Number(EPOCH_IN_NAME.exec(key)?.[1] ?? Number.NaN);
         if (number <= epoch && !this.#printed.has(key)) found.push({ key, epoch: number, table });
       }

@@ -13,6 +13,7 @@
  * Failure: every call ends. What may help to ask again is asked again until a deadline; what the target refuses for good is
  * SINK_REFUSED at once; staged data that are gone are SINK_FAILED, never a commit of the rest.
  */
+import { OUTPUT_FOLDER, STAGED_FOLDER } from '../base/bucket-folders.ts';
 import type { PhysicalGraph } from '../graph/graph.ts';
 import type { ItemPayload, StagedObject, StageRequest } from './connector.ts';
 
@@ -46,7 +47,10 @@ export function methodOf(item: StagedObject): StageRequest['method'] {
 }
 
 /** Where the objects lie that sinks of a pipeline have staged; ends with a slash. */
-export const stagedPrefix = (pipelineId: string): string => `thalweg-staged/${pipelineId}/`;
+export const stagedPrefix = (pipelineId: string): string => `${STAGED_FOLDER}/${pipelineId}/`;
+
+/** The same of what `stdout` sinks have committed. */
+export const outputPrefix = (pipelineId: string): string => `${OUTPUT_FOLDER}/${pipelineId}/`;
 
 /** The epoch a staged object was labelled with: it is committed with this epoch or a later one. Null: not of ours. */
 export function stagedEpoch(key: string): number | null {

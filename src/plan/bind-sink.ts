@@ -8,6 +8,7 @@ import type { Insert } from '../sql/ast-statement.ts';
 import { bindSinkFormat, checkSinkFormat } from './bind-format.ts';
 import { bindPartitionOptions } from './bind-partitions.ts';
 import { constantOf } from './bind-default.ts';
+import { checkOwned } from './check-paths.ts';
 import type { ConnectorDeclaration } from './declaration.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { castTo } from './functions.ts';
@@ -61,6 +62,7 @@ export function bindSinkTarget(table: Table, diagnostics: Diagnostics): SinkTarg
   });
   const options = bindPartitionOptions(table, own, diagnostics);
   checkSinkFormat(table, connector, common, diagnostics);
+  checkOwned(table, options, diagnostics);
   const changes = common.get('format') === 'debezium_json';
   if (diagnostics.count > before || table.columns?.some((column) => column.broken) === true)
     return null;

@@ -17,6 +17,7 @@ import { constantOf } from './bind-default.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import { POISON, tableContext } from './expression-context.ts';
 import { bindWatermark } from './bind-watermark.ts';
+import { checkOwned } from './check-paths.ts';
 import { bindFormat } from './bind-format.ts';
 import { type Diagnostics, withSuggestion } from './diagnostics.ts';
 import { castTo } from './functions.ts';
@@ -93,6 +94,7 @@ export function bindSource(table: Table, diagnostics: Diagnostics): BoundQuery {
     diagnostics,
   );
   checkReadable(table, common, diagnostics);
+  checkOwned(table, own, diagnostics);
   const plain = bindFormat(common);
   const changes = common.get('format') === 'debezium_json';
   checkChanges(table, own, changes, diagnostics);

@@ -28,6 +28,7 @@ import type { UserFunction } from '../expr/user-function.ts';
 import { functionsOf } from './declared-functions.ts';
 import { bindFunction } from './bind-function.ts';
 import { checkPartitionFields } from './bind-partitions.ts';
+import { checkPaths } from './check-paths.ts';
 import { nameText, nearestName } from './name-text.ts';
 import { writeOutAggregates } from './user-aggregates.ts';
 import { bindTtl } from './bind-set.ts';
@@ -76,13 +77,6 @@ export function bindProgram(program: Program, catalog: Catalog, options: BindOpt
 type Named = { tag: 'table'; table: Table } | { tag: 'view'; query: BoundQuery; span: Span };
 
 type Writing = { target: SinkTarget; inputs: PlanNode[] };
-
-/** The path without what does not change where it leads: `/a/./b/` is `a/b`. */
-const plainPath = (path: string): string =>
-  path
-    .split('/')
-    .filter((part) => part !== '' && part !== '.')
-    .join('/');
 
 class ProgramBinder {
   readonly #catalog: Catalog;
@@ -211,49 +205,15 @@ class ProgramBinder {
     }
   }
 
-  /**
-   * Two sinks with one path would write files of the same names, and each would lose what the other wrote; a
-   * `single_file` sink over a source would replace what it reads.
-   */
   #checkPaths(): void {
-    const writers = new Map<string, Table>();
-    const readers = this.#readPaths();
-    for (const named of this.#names.values()) {
-      if (named.tag !== 'table' || !this.#writings.has(named.table.name.name)) continue;
-      const { table } = named;
-      const path = table.sink?.options['path'];
-      if (typeof path !== 'string') continue;
-      const place = `${table.sink?.connector} ${plainPath(path)}`;
-      const reader = table.sink?.connector === 'single_file' && readers.get(plainPath(path));
-      if (reader)
-        this.#diagnostics.error(
-          'INVALID_SINK',
-          `"${table.name.text}" would overwrite '${path}', which "${reader.name.text}" reads`,
-          table.written.get('path')?.value.span ?? table.span,
-          { hint: 'give the sink a path of its own' },
-        );
-      const other = writers.get(place);
-      if (other === undefined) writers.set(place, table);
-      else
-        this.#diagnostics.error(
-          'INVALID_SINK',
-          `"${table.name.text}" and "${other.name.text}" write to the same path '${path}'`,
-          table.written.get('path')?.value.span ?? table.span,
-          { hint: 'give each its own path, or INSERT twice INTO one table' },
-        );
-    }
-  }
-
-  /** What queries read, by the path: a file and an object of the bucket may be one. */
-  #readPaths(): Map<string, Table> {
-    const readers = new Map<string, Table>();
-    for (const named of this.#names.values()) {
-      if (named.tag !== 'table') continue;
-      const node = named.table.source?.node;
-      const path = node?.tag === 'scan' ? node.options['path'] : undefined;
-      if (typeof path === 'string') readers.set(plainPath(path), named.table);
-    }
-    return readers;
+    const tables = [...this.#names.values()].flatMap((named) =>
+      named.tag === 'table' ? [named.table] : [],
+    );
+    checkPaths(
+      tables.filter(({ name }) => this.#writings.has(name.name)),
+      tables.filter(({ source }) => source !== null),
+      this.#diagnostics,
+    );
   }
 
   #isFree(name: { name: string; text: string; span: Span }, orExists: boolean): boolean {

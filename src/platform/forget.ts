@@ -1,7 +1,7 @@
 /** Deletes what the generations of a pipeline at rest left behind. */
 import { leaderName, logName } from '../base/ids.ts';
 import { LineagePaths } from '../lineage/paths.ts';
-import { stagedPrefix } from '../connectors/two-phase-sink.ts';
+import { outputPrefix, stagedPrefix } from '../connectors/two-phase-sink.ts';
 import { type Env, leaders, logs } from './env.ts';
 import { withRetry } from './retry.ts';
 
@@ -23,7 +23,7 @@ export async function forget(
   for (const prefix of [
     new LineagePaths(pipelineId, jobId).prefix,
     stagedPrefix(pipelineId),
-    `thalweg-output/${pipelineId}/`,
+    outputPrefix(pipelineId),
   ]) {
     for (;;) {
       const { objects } = await withRetry(() => env.BUCKET.list({ prefix }));

@@ -31,7 +31,7 @@ import {
 } from './pipeline-shapes.ts';
 import { checkQuery } from './planning.ts';
 import { outputViews, tableViews } from '../authoring/query-views.ts';
-import { plannedGraph, reconciled, storePipeline } from './store-pipeline.ts';
+import { plannedGraph, reconciled, storePipeline, warned } from './store-pipeline.ts';
 import { problems } from '../http/problem.ts';
 import type { ApiServices } from '../services.ts';
 import { graphOf, pipelineView, settingsOf } from '../views.ts';
@@ -213,9 +213,6 @@ export function addPipelineRoutes(api: Api, ingest: Ingest): void {
 const ignoredWords = (request: Parameters<typeof ignoredFields>[0]): string[] =>
   ignoredFields(request).map((name) => `${name} has no effect here`);
 
-const warned = <View extends object>(view: View, warnings: string[]) =>
-  warnings.length === 0 ? view : { ...view, warnings };
-
 const nonce = (services: ApiServices): string => makeId('jlm', services.randomBytes(10));
 
 async function start(services: ApiServices, id: string, post: z.infer<typeof PipelinePostSchema>) {
@@ -241,7 +238,8 @@ async function start(services: ApiServices, id: string, post: z.infer<typeof Pip
     tags: post.tags,
   });
   if (created === 'exists') throw alreadyThere(id);
-  return warned(await reconciled(services, id), ignoredWords(post));
+  const words = [...ignoredWords(post), ...planned.warnings];
+  return warned(await reconciled(services, id), words);
 }
 
 /** The objects of a deleted pipeline's generations live on under its id, at their ends: another pipeline must not meet them. */

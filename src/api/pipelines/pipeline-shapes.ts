@@ -238,10 +238,10 @@ export const PipelineSchema = z
     settings: SettingsSchema,
     sources: z.array(SourceSchema),
     sinks: z.array(SinkSchema),
-    warnings: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: 'What of the request had no effect, or what it cost.' }),
+    warnings: z.array(z.string()).optional().openapi({
+      description:
+        'What of the request had no effect, what it cost, or what shares a path with the pipeline.',
+    }),
   })
   .openapi('Pipeline');
 

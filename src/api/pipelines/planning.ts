@@ -11,6 +11,7 @@ import { type PlanSqlOptions, type SqlPlan, planSql } from '../../graph/plan-sql
 import type { ConnectionProfile } from '../../plan/connection-profiles.ts';
 import type { OutsideTable } from '../../plan/outside-tables.ts';
 import { declaredOf, tableSql } from '../connections/table-sql.ts';
+import { checkStoredPaths } from './path-checks.ts';
 import type { UdfsSchema } from './pipeline-shapes.ts';
 import type { ApiServices } from '../services.ts';
 
@@ -71,8 +72,10 @@ async function planned(
   const ids = stored.filter(({ name }) => used.has(name)).map(({ id }) => id);
   const plan: QueryPlan = { ...bound, stored: ids };
   if (plan.graph === null) return { plan, complete };
-  const errors = await checkFunctions(services, calledBy(plan.graph));
-  if (errors.length === 0) return { plan, complete };
+  const paths = await checkStoredPaths(services, plan);
+  const errors = [...(await checkFunctions(services, calledBy(plan.graph))), ...paths.errors];
+  const warnings = [...plan.warnings, ...paths.warnings];
+  if (errors.length === 0) return { plan: { ...plan, warnings }, complete };
   return { plan: { ...plan, graph: null, logical: '', physical: '', errors }, complete };
 }
 

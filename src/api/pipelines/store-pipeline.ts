@@ -15,8 +15,12 @@ import { planQuery } from './planning.ts';
 
 type Udfs = z.infer<typeof UdfsSchema>;
 
-/** A graph to store, and the ids of the stored tables that its query names. */
-export type Planned = { graph: PhysicalGraph; tables: readonly string[] };
+/** A graph to store, the ids of the stored tables that its query names, and what to tell of its paths. */
+export type Planned = {
+  graph: PhysicalGraph;
+  tables: readonly string[];
+  warnings: readonly string[];
+};
 
 /** Throws what is wrong with the query. */
 export async function plannedGraph(
@@ -25,18 +29,21 @@ export async function plannedGraph(
   udfs: Udfs,
   options: PlanSqlOptions,
 ): Promise<Planned> {
-  const { graph, errors, stored } = await planQuery(services, query, udfs, options);
+  const { graph, errors, warnings, stored } = await planQuery(services, query, udfs, options);
   const [first] = errors;
   if (first !== undefined) throw refusal(first, errors);
   if (graph === null)
     throw new EngineError('INTERNAL', 'the query has neither a plan nor an error');
-  return { graph, tables: stored };
+  const shared = warnings
+    .filter(({ code }) => code === 'SHARED_PATH')
+    .map(({ code, message, detail = '' }) => `${code}: ${message}. ${detail}`);
+  return { graph, tables: stored, warnings: shared };
 }
 
 /** `exists`: the id is taken, and nothing was stored. */
 export async function storePipeline(
   services: ApiServices,
-  { graph, tables }: Planned,
+  { graph, tables }: Pick<Planned, 'graph' | 'tables'>,
   udfs: Udfs,
   pipeline: Omit<NewPipeline, 'jobId' | 'graph' | 'planHash' | 'udfs' | 'connectors' | 'nowMs'>,
 ): Promise<'created' | 'exists'> {
@@ -70,3 +77,7 @@ export async function reconciled(services: ApiServices, id: string) {
   }
   return pipelineView(await loadPipeline(services, id));
 }
+
+/** The answer with what its request should be told, when that is anything. */
+export const warned = <View extends object>(view: View, warnings: readonly string[]) =>
+  warnings.length === 0 ? view : { ...view, warnings: [...warnings] };

@@ -7,7 +7,7 @@ import type { Api } from '../app.ts';
 import { json, jsonBody } from '../http/json-answer.ts';
 import { problems } from '../http/problem.ts';
 import { PipelineSchema } from '../pipelines/pipeline-shapes.ts';
-import { plannedGraph, reconciled, storePipeline } from '../pipelines/store-pipeline.ts';
+import { plannedGraph, reconciled, storePipeline, warned } from '../pipelines/store-pipeline.ts';
 import { PreviewPostSchema } from './preview-shapes.ts';
 
 const preview = createRoute({
@@ -48,6 +48,6 @@ export function addPreviewRoutes(api: Api): void {
         preview: true,
       },
     );
-    return c.json(await reconciled(c.env, id), 200);
+    return c.json(warned(await reconciled(c.env, id), enableSinks ? planned.warnings : []), 200);
   });
 }

@@ -5,10 +5,11 @@
 import type { SinkContext } from '../connector.ts';
 import { FileSink } from '../file-sink.ts';
 import { FILE_BYTES_MAX_DEFAULT } from '../r2/sink.ts';
+import { outputPrefix } from '../two-phase-sink.ts';
 
 /** Where the committed output of one table of a pipeline lies; ends with a slash. */
 export const stdoutPrefix = (pipelineId: string, table: string): string =>
-  `thalweg-output/${pipelineId}/${encodeURIComponent(table)}/`;
+  `${outputPrefix(pipelineId)}${encodeURIComponent(table)}/`;
 
 export const makeStdoutSink = (context: SinkContext): FileSink =>
   new FileSink(context, {
