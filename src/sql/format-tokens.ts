@@ -50,7 +50,8 @@ const UNARY = new Set(['-', '+', '~']);
 /** Where words are no keywords, and where signs mean something else. */
 type Marks = {
   roles: Map<number, Role>;
-  /** Stretches of types and of wildcards with their EXCEPT. */
+  /** Stretches of the keys of options, of types, and of wildcards with their EXCEPT. */
+  keys: Span[];
   types: Span[];
   wildcards: Span[];
   quantifiers: Span[];
@@ -63,8 +64,9 @@ export function formatTokens(
   tokens: readonly Token[],
   program: Program,
 ): FormatToken[] {
-  const marks: Marks = { roles: new Map(), types: [], wildcards: [], quantifiers: [] };
+  const marks: Marks = { roles: new Map(), keys: [], types: [], wildcards: [], quantifiers: [] };
   mark(program, marks);
+  const inKeys = within(marks.keys);
   const inTypes = within(marks.types);
   const inWildcards = within(marks.wildcards);
   const inQuantifiers = within(marks.quantifiers);
@@ -74,7 +76,12 @@ export function formatTokens(
   for (const token of tokens) {
     const from = places.offsetOf(token.span.start);
     const at = keyOf(token.span.start);
-    const role = roleOf(token, marks.roles.get(at), inTypes(at), inQuantifiers(at));
+    const role = roleOf(
+      token,
+      inKeys(at) ? 'name' : marks.roles.get(at),
+      inTypes(at),
+      inQuantifiers(at),
+    );
     const isShift =
       token.text === '>' &&
       from === end &&
@@ -166,10 +173,7 @@ function markNode(node: Record<string, unknown>, marks: Marks): void {
     return;
   }
   if ('keySpan' in node) {
-    const key = node['keySpan'] as Span;
-    // Every word of a dotted key.
-    for (let column = key.start.column; column < key.end.column; column++)
-      roles.set(keyOf({ line: key.start.line, column }), 'name');
+    marks.keys.push(node['keySpan'] as Span);
     const value = node['value'] as { tag?: unknown; span: Span };
     if (value.tag === 'boolean') roles.set(keyOf(value.span.start), 'name');
   }
@@ -255,30 +259,47 @@ function blockAt(gap: string, from: number): string {
 
 const isOfLine = ({ text }: Comment): boolean => text.startsWith('--');
 
+const OPENING = new Set(['(', '[', '{']);
 const CLOSING = new Set([',', ';', ')', ']']);
+/** Others that stand close to what is before them. */
+const CLOSE = new Set(['.', '::', '}']);
 
-/** Comments around commas and closing brackets: each where it will be found again when the text is formatted once more. */
+/**
+ * Comments around commas and closing brackets: each where it will be found again when the text is formatted once more, and
+ * in the order in which they were written.
+ */
 function settle(tokens: readonly FormatToken[]): void {
   for (let at = 1; at < tokens.length; at++) {
     const token = tokens[at] as FormatToken;
-    if (!CLOSING.has(token.word)) continue;
+    if (OPENING.has(token.word) && token.after.every(isInline))
+      tokens[at + 1]?.before.unshift(...token.after.splice(0));
+    const isClosing = CLOSING.has(token.word);
+    if (!isClosing && !CLOSE.has(token.word)) continue;
     const previous = tokens[at - 1] as FormatToken;
-    const within = token.before.filter(({ own, last }) => !own && !last);
-    token.before = token.before.filter(({ own, last }) => own || last);
-    if (token.word === ',' || token.word === ';') {
-      // What ends a line stands behind the comma.
-      token.after.unshift(...previous.after.filter(isOfLine));
-      previous.after = previous.after.filter((comment) => !isOfLine(comment));
-    }
-    previous.after.push(...within);
+    // What stands on its line goes to what it stands behind.
+    previous.after.push(...token.before.splice(0, leading(token.before, isInline)));
+    if (!isClosing) continue;
     const next = tokens[at + 1];
+    const ends = token.word === ',' || (token.word === ';' && token.before.length === 0);
+    if (ends) {
+      // What ends a line, and all behind that, stands behind the comma.
+      const moved = previous.after.splice(leading(previous.after, isInline));
+      token.after.unshift(...moved, ...token.before.splice(0));
+    }
     if (next === undefined) continue;
     // One comment ends a line: others have lines of their own.
+    const beside = leading(token.after, ({ own }) => !own);
     const ending = token.after.findIndex(isOfLine);
-    const others = ending < 0 ? [] : token.after.splice(ending + 1);
+    const kept = ending < 0 ? beside : Math.min(beside, ending + 1);
+    const others = token.after.splice(kept);
     next.before.unshift(...others.map((comment) => ({ ...comment, own: true, last: true })));
-    if (token.word !== ',') continue;
-    next.before.unshift(...token.before);
-    token.before = [];
   }
 }
+
+/** How many comments from the first on are such. */
+function leading(comments: readonly Comment[], isSuch: (comment: Comment) => boolean): number {
+  const other = comments.findIndex((comment) => !isSuch(comment));
+  return other < 0 ? comments.length : other;
+}
+
+const isInline = (comment: Comment): boolean => !comment.own && !comment.last && !isOfLine(comment);

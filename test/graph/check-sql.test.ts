@@ -193,7 +193,7 @@ const MISTAKES: readonly (readonly [what: string, text: string, code: string, be
     ],
     [
       'a type the connector does not have',
-      `${ORDERS.replace("'source'", "'sink'")}INSERT INTO orders SELECT 1, 'a', 1.0, now();`,
+      `${ORDERS.replace("'source'", "'sink'")}SELECT id FROM orders;`,
       'INVALID_OPTION',
       "type = 'source'",
     ],
@@ -344,6 +344,48 @@ describe('a fix removes the finding it belongs to:', () => {
     const before = findings(odd);
     for (const { edits } of before.flatMap(({ fixes = [] }) => fixes))
       expect(findings(applyEdits(odd, edits)).length).toBeLessThanOrEqual(before.length);
+  });
+
+  test('and none is offered that brings another error instead', () => {
+    const clicks = (options: string): string =>
+      `CREATE TABLE clicks WITH (connector = 'example', ${options});\nSELECT * FROM clicks;`;
+    // Without its data set the table is wrong as well.
+    const [unknown] = findings(clicks("dataset = 'nonsense', event_rate = 10"));
+    expect(unknown?.code).toBe('INVALID_OPTION');
+    expect(unknown?.fixes?.map(({ title }) => title)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^Change 'nonsense' to /)]),
+    );
+    expect(unknown?.fixes?.map(({ title }) => title)).not.toContain('Remove the option dataset');
+    // As a source it could not be written to.
+    const written = `${ORDERS.replace("'source'", "'sink'")}INSERT INTO orders SELECT 1, 'a', 1.0, now();`;
+    const titles = findings(written).flatMap(({ fixes = [] }) => fixes.map(({ title }) => title));
+    expect(titles).toEqual(['Remove the watermark']);
+  });
+
+  test('so that no fix of any of these mistakes leaves as many errors, or another one', () => {
+    const errorsOf = (text: string): string[] =>
+      planSql(text, DECLARATIONS, OPTIONS).errors.map(({ code, message }) => `${code} ${message}`);
+    for (const [, text] of MISTAKES) {
+      const before = errorsOf(text);
+      for (const { code, fixes = [] } of withFixes(
+        text,
+        planSql(text, DECLARATIONS, OPTIONS),
+        DECLARATIONS,
+        OPTIONS,
+      ).errors) {
+        if (code === 'SYNTAX' || code === 'UNTERMINATED') continue;
+        for (const { title, edits } of fixes) {
+          const after = errorsOf(applyEdits(text, edits));
+          expect(after.length, `${title}\n${text}`).toBeLessThan(before.length);
+          for (const each of after) expect(before, `${title}\n${text}`).toContain(each);
+        }
+      }
+    }
+  });
+
+  test('and a fix of the syntax is offered whatever the statement says then', () => {
+    const [finding] = findings(`${ORDERS}SELEC custmer FROM orders;`);
+    expect(finding?.fixes?.[0]?.title).toContain('SELECT');
   });
 
   test('and the first fix of most leaves a text without any', () => {

@@ -25,7 +25,7 @@ const formatted = (text: string): string => {
   return result.text;
 };
 
-/** Every comment of a text that lexes, in order of their texts: a comma may change sides with one. */
+/** Every comment of a text that lexes, in order. */
 function commentsOf(text: string): string[] {
   const places = new Places(text);
   const found: string[] = [];
@@ -52,7 +52,7 @@ function commentsOf(text: string): string[] {
       } else at++;
     }
   }
-  return found.sort();
+  return found;
 }
 
 /** What must hold of the formatter for one text that parses. */
@@ -71,13 +71,17 @@ function expectSafe(text: string): void {
   expect(result).not.toMatch(/[ \t]+$/m);
 }
 
-const COMMENTS = [
-  '-- why\n',
-  '\n-- own line\n',
-  '/* in */',
-  '\n/* two\n  lines */\n',
-  ' -- x\n-- y\n',
-  '/* a */ -- b\n',
+/** Each with a number, by which it is known again. */
+const COMMENTS: readonly ((at: number) => string)[] = [
+  (at) => `-- why ${at}\n`,
+  (at) => `\n-- own line ${at}\n`,
+  (at) => `/* in ${at} */`,
+  (at) => `\n/* two\n  lines ${at} */\n`,
+  (at) => ` -- x ${at}\n-- y ${at}\n`,
+  (at) => `/* a ${at} */ -- b ${at}\n`,
+  (at) => `\n/* begins ${at} */`,
+  (at) => `/* ends ${at} */\n`,
+  (at) => `\n/* a ${at} */ /* b ${at} */ -- c ${at}\n/* d ${at} */`,
 ];
 
 /** The text with comments between some of its tokens. */
@@ -92,7 +96,8 @@ function commented(text: string, picks: readonly number[]): string {
     const pick = picks[at % picks.length] ?? 0;
     // The two signs of a shift are one operator.
     const isShift = text[from] === '>' && text[from - 1] === '>' && from > 0;
-    if (pick < COMMENTS.length && !isShift) result += ` ${COMMENTS[pick]} `;
+    const comment = COMMENTS[pick];
+    if (comment !== undefined && !isShift) result += ` ${comment(at)} `;
     result += text.slice(from, places.offsetOf(span.end));
     end = places.offsetOf(span.end);
   });
