@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '../base/errors.ts';
 
+/** `column`: where it happened: a column, or the text of an expression; empty: not known. */
 export type RowError = { row: number; code: ErrorCode; column: string; message: string };
 
 export class RowErrors {
@@ -22,6 +23,14 @@ export class RowErrors {
     if (this.#mask[row] === 1) return;
     this.#mask[row] = 1;
     this.list.push({ row, code, column, message });
+  }
+
+  /** Says where the failures from the `from`th on happened, unless they say so themselves. */
+  nameSince(from: number, column: string): void {
+    for (let at = from; at < this.list.length; at++) {
+      const error = this.list[at];
+      if (error?.column === '') error.column = column;
+    }
   }
 
   get failed(): boolean {

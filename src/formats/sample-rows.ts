@@ -22,16 +22,28 @@ const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
 const LF = 10;
 const CR = 13;
 const OPEN_BRACE = 123;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+
+const isBlank = (byte: number | undefined): boolean =>
+  byte === 32 || byte === 9 || byte === CR || byte === LF;
 
 /** Blanks, and what stands between and around the rows of an array. */
-const isBetween = (byte: number): boolean =>
-  byte === 32 ||
-  byte === 9 ||
-  byte === CR ||
-  byte === LF ||
-  byte === 44 ||
-  byte === 91 ||
-  byte === 93;
+function isBetween(body: Uint8Array, at: number): boolean {
+  const byte = body[at];
+  if (byte === OPEN_BRACKET) return holdsRows(body, at + 1);
+  return isBlank(byte) || byte === 44 || byte === CLOSE_BRACKET;
+}
+
+/** Whether an array that is open has rows: one of plain values is a row itself, and a wrong one. */
+function holdsRows(body: Uint8Array, from: number): boolean {
+  let at = from;
+  while (isBlank(body[at])) at++;
+  const byte = body[at];
+  return (
+    byte === undefined || byte === OPEN_BRACE || byte === OPEN_BRACKET || byte === CLOSE_BRACKET
+  );
+}
 
 export function splitSample(pasted: string, rowsMax: number): SampleRow[] {
   const body = encoder.encode(pasted.replace(/^\uFEFF/, ''));
@@ -44,12 +56,13 @@ export function splitSample(pasted: string, rowsMax: number): SampleRow[] {
   let line = 1;
   let counted = 0;
   for (let at = 0; at < body.length && rows.length < rowsMax;) {
-    if (isBetween(body[at] as number)) {
+    if (isBetween(body, at)) {
       at++;
       continue;
     }
     for (; counted < at; counted++) if (body[counted] === LF) line++;
-    const found = text[at] === OPEN_BRACE ? skipValue(text, at, 0) : -1;
+    const isNested = text[at] === OPEN_BRACE || text[at] === OPEN_BRACKET;
+    const found = isNested ? skipValue(text, at, 0) : -1;
     const end = found >= 0 ? found : brokenEnd(body, at);
     rows.push({
       line,

@@ -10,6 +10,7 @@ import { takeBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
+import { exprName } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { Output } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -17,19 +18,23 @@ import { StatelessOperator } from './stateless-operator.ts';
 
 export class Filter extends StatelessOperator {
   readonly #predicate: CompiledPredicate;
+  readonly #expr: Expr;
   readonly #inputSchema: Schema;
 
   constructor(predicate: Expr, inputSchema: Schema) {
     super();
     this.#predicate = compilePredicate(predicate);
+    this.#expr = predicate;
     this.#inputSchema = inputSchema;
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     const errors = new RowErrors(batch.rows);
     const { indices, count } = this.#predicate(batch, errors);
-    if (errors.failed)
+    if (errors.failed) {
+      errors.nameSince(0, exprName(this.#expr, this.#inputSchema));
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
+    }
     output.emit(count === batch.rows ? batch : takeBatch(batch, indices, count));
   }
 }

@@ -21,13 +21,9 @@ import {
   makeAccumulators,
   type SharedDistinct,
 } from '../expr/aggregate-registry.ts';
-import {
-  compileExpr,
-  compilePredicate,
-  type CompiledExpr,
-  type CompiledPredicate,
-} from '../expr/compile.ts';
+import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
+import { exprName, NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { allGroups, GroupIndex } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
@@ -44,32 +40,37 @@ export type EvaluatedBatch = {
 };
 
 export class GroupInputs {
-  readonly #keys: readonly CompiledExpr[];
+  readonly #keys: NamedExprs;
   /** What aggregates read, each once, however many of them read it: arguments and filters, by their places in these. */
-  readonly #args: readonly CompiledExpr[];
-  readonly #filters: readonly CompiledPredicate[];
+  readonly #args: NamedExprs;
+  readonly #filters: readonly { expr: Expr; predicate: CompiledPredicate }[];
   readonly #aggregates: readonly { args: readonly number[]; filter: number | null }[];
   readonly #inputSchema: Schema;
 
   constructor(keys: readonly Expr[], aggregates: readonly AggregateCall[], inputSchema: Schema) {
-    this.#keys = keys.map(compileExpr);
+    this.#keys = NamedExprs.byText(keys, inputSchema);
     const args = new Places();
     const filters = new Places();
     this.#aggregates = aggregates.map((call) => ({
       args: call.args.map((arg) => args.of(arg)),
       filter: call.filter === null ? null : filters.of(call.filter),
     }));
-    this.#args = args.exprs.map(compileExpr);
-    this.#filters = filters.exprs.map(compilePredicate);
+    this.#args = NamedExprs.byText(args.exprs, inputSchema);
+    this.#filters = filters.exprs.map((expr) => ({ expr, predicate: compilePredicate(expr) }));
     this.#inputSchema = inputSchema;
   }
 
   /** Rows that cannot be computed go to `output` as errors and are missing in the result. */
   evaluate(batch: RecordBatch, output: Output): EvaluatedBatch {
     const errors = new RowErrors(batch.rows);
-    const keys = this.#keys.map((key) => key(batch, errors));
-    const columns = this.#args.map((arg) => arg(batch, errors));
-    const filters = this.#filters.map((filter) => passing(filter, batch, errors));
+    const keys = this.#keys.evaluate(batch, errors);
+    const columns = this.#args.evaluate(batch, errors);
+    const filters = this.#filters.map(({ expr, predicate }) => {
+      const before = errors.list.length;
+      const passes = passing(predicate, batch, errors);
+      if (errors.list.length > before) errors.nameSince(before, exprName(expr, this.#inputSchema));
+      return passes;
+    });
     const aggregates = this.#aggregates.map(({ args, filter }) => ({
       args: args.map((at) => columns[at] as Column),
       passes: filter === null ? null : (filters[filter] as Uint8Array),

@@ -3,8 +3,8 @@ import { bitAt, type Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
-import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
+import { NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { RowLists } from '../state/row-lists.ts';
 import type { Output } from './operator.ts';
@@ -20,7 +20,7 @@ export type KeyedBatch = {
 };
 
 export class JoinInputs {
-  readonly #keys: readonly CompiledExpr[];
+  readonly #keys: NamedExprs;
   readonly #nullsMeet: readonly boolean[];
   readonly #schema: Schema;
   readonly #lists: RowLists;
@@ -32,7 +32,7 @@ export class JoinInputs {
     lists: RowLists,
   ) {
     this.#lists = lists;
-    this.#keys = keys.map(compileExpr);
+    this.#keys = NamedExprs.byText(keys, schema);
     this.#nullsMeet = nullsMeet;
     this.#schema = schema;
   }
@@ -40,7 +40,7 @@ export class JoinInputs {
   /** Rows whose keys cannot be computed go to `output` as errors and are missing in the result. */
   evaluate(batch: RecordBatch, output: Output): KeyedBatch {
     const errors = new RowErrors(batch.rows);
-    const keys = this.#keys.map((key) => key(batch, errors));
+    const keys = this.#keys.evaluate(batch, errors);
     if (errors.failed) {
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));
       return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);

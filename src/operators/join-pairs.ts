@@ -12,6 +12,7 @@ import type { Schema } from '../batch/types.ts';
 import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
 import { exprColumns } from '../expr/expr-tools.ts';
+import { exprName } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { grown, wider } from '../state/growth.ts';
 import type { PairList } from '../state/row-lists.ts';
@@ -25,12 +26,14 @@ export class JoinPairs implements PairList {
   ids: Int32Array = new Int32Array(4096);
   count = 0;
   readonly #predicate: CompiledPredicate | null;
+  readonly #residual: Expr | null;
   readonly #used: ReadonlySet<number>;
   readonly #schemas: readonly [Schema, Schema];
 
   constructor(residual: Expr | null, schemas: readonly [Schema, Schema]) {
     this.#predicate = residual === null ? null : compilePredicate(residual);
     this.#used = residual === null ? new Set() : exprColumns(residual);
+    this.#residual = residual;
     this.#schemas = schemas;
   }
 
@@ -64,6 +67,8 @@ export class JoinPairs implements PairList {
     const selection = this.#predicate(pairs, errors);
     if (errors.failed) {
       const schema = this.#schemas[port === 0 ? 0 : 1];
+      if (this.#residual !== null)
+        errors.nameSince(0, exprName(this.#residual, this.#schemas.flat()));
       output.fail(
         errors.list.map((error) => {
           const row = this.rows[error.row] as number;

@@ -27,7 +27,7 @@ export function makeOperator(operator: GraphOperator, graph: PhysicalGraph): Ope
   const { spec } = operator;
   switch (spec.tag) {
     case 'project':
-      return new Project(spec.exprs, inputSchema(operator, graph));
+      return new Project(spec.exprs, inputSchema(operator, graph), operator.schema);
     case 'filter':
       return new Filter(spec.predicate, inputSchema(operator, graph));
     case 'unnest':

@@ -6,8 +6,8 @@
  */
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
-import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
+import { NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Output } from './operator.ts';
@@ -15,18 +15,18 @@ import { problemsOf, rowJson } from './row-json.ts';
 import { StatelessOperator } from './stateless-operator.ts';
 
 export class Project extends StatelessOperator {
-  readonly #exprs: readonly CompiledExpr[];
+  readonly #exprs: NamedExprs;
   readonly #inputSchema: Schema;
 
-  constructor(exprs: readonly Expr[], inputSchema: Schema) {
+  constructor(exprs: readonly Expr[], inputSchema: Schema, outputSchema: Schema) {
     super();
-    this.#exprs = exprs.map(compileExpr);
+    this.#exprs = new NamedExprs(exprs, (at) => outputSchema[at]?.name ?? '');
     this.#inputSchema = inputSchema;
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     const errors = new RowErrors(batch.rows);
-    const columns = this.#exprs.map((expr) => expr(batch, errors));
+    const columns = this.#exprs.evaluate(batch, errors);
     const projected: RecordBatch = {
       rows: batch.rows,
       columns,

@@ -13,7 +13,7 @@ import { bitAt, bitmapBytes, setBit, type Column, type ListColumn } from '../bat
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeBatch, takeColumn } from '../batch/take.ts';
 import { INT64, type Schema } from '../batch/types.ts';
-import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
+import { NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import type { Output } from './operator.ts';
@@ -23,7 +23,7 @@ import { StatelessOperator } from './stateless-operator.ts';
 export type UnnestSpec = OperatorSpec & { tag: 'unnest' };
 
 export class Unnest extends StatelessOperator {
-  readonly #lists: readonly CompiledExpr[];
+  readonly #lists: NamedExprs;
   readonly #spec: UnnestSpec;
   readonly #inputSchema: Schema;
   /** Per row of the batch being made: the row it comes of, and the place of its element, from 0. */
@@ -33,13 +33,13 @@ export class Unnest extends StatelessOperator {
   constructor(spec: UnnestSpec, inputSchema: Schema) {
     super();
     this.#spec = spec;
-    this.#lists = spec.lists.map(compileExpr);
+    this.#lists = NamedExprs.byText(spec.lists, inputSchema);
     this.#inputSchema = inputSchema;
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     const errors = new RowErrors(batch.rows);
-    const lists = this.#lists.map((expr) => asList(expr(batch, errors)));
+    const lists = this.#lists.evaluate(batch, errors).map(asList);
     if (errors.failed)
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
     const { outer } = this.#spec;

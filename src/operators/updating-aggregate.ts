@@ -233,9 +233,12 @@ export class UpdatingAggregate implements Operator {
 
   #flushGroups(groups: Int32Array, output: Output): void {
     const errors = new RowErrors(groups.length);
-    const results = this.#grouped.accumulators.map((accumulator) =>
-      accumulator.results(groups, errors),
-    );
+    const results = this.#grouped.accumulators.map((accumulator, at) => {
+      const before = errors.list.length;
+      const column = accumulator.results(groups, errors);
+      errors.nameSince(before, this.#outputSchema[this.#spec.keys.length + at]?.name ?? '');
+      return column;
+    });
     for (let at = 0; at < groups.length; at++) this.#isDirty[groups[at] as number] = 0;
     const changes = this.#emitted.change(groups, results, errors, this.#rowCounts);
     if (changes.picked.length > 0)

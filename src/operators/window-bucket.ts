@@ -168,7 +168,7 @@ export class WindowBucket {
     const rowOf = new Map(picked.flatMap((index, row) => (index < 0 ? [[-1 - index, row]] : [])));
     for (const error of failed.list) {
       const row = rowOf.get(error.row);
-      if (row !== undefined) errors.fail(row, error.code, error.message);
+      if (row !== undefined) errors.fail(row, error.code, error.message, error.column);
     }
     return { keys, results, retract, errors };
   }

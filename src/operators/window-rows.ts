@@ -41,10 +41,14 @@ export const sameWindowTimes = (start: number, end: number, rows: number): Windo
 export class WindowRows {
   readonly #outputs: WindowAggregateSpec['outputs'];
   readonly #schema: Schema;
+  /** The column of the one aggregate; null: there are several, and who failed is not told. */
+  readonly #onlyResult: string | null;
 
   constructor(outputs: WindowAggregateSpec['outputs'], schema: Schema) {
     this.#outputs = outputs;
     this.#schema = schema;
+    const results = outputs.flatMap(({ tag }, at) => (tag === 'aggregate' ? [at] : []));
+    this.#onlyResult = results.length === 1 ? (schema[results[0] ?? 0]?.name ?? null) : null;
   }
 
   /** Emits one window, a batch at a time. */
@@ -72,6 +76,7 @@ export class WindowRows {
       output.emit(batch);
       return;
     }
+    if (this.#onlyResult !== null) errors.nameSince(0, this.#onlyResult);
     output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));
     output.emit(filterBatch(batch, survivors(batch.rows, errors)));
   }

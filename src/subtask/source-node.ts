@@ -11,7 +11,7 @@ import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Field, Schema } from '../batch/types.ts';
 import type { ReadResult, Source, SourceStep } from '../connectors/connector.ts';
-import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
+import { NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { SourceSpec } from '../graph/graph.ts';
 import type { InputRange, JsonValue } from '../lineage/types.ts';
@@ -46,7 +46,7 @@ export class SourceNode implements NodeBody {
   readonly #source: Source;
   readonly #port: SubtaskPort;
   readonly #physical: Schema;
-  readonly #computed: readonly CompiledExpr[] | null;
+  readonly #computed: NamedExprs | null;
   readonly #inputs: SourceInputs;
   #generator: WatermarkGenerator | null = null;
   #node: Node | null = null;
@@ -65,7 +65,10 @@ export class SourceNode implements NodeBody {
       type,
       nullable,
     }));
-    this.#computed = spec.computed === null ? null : spec.computed.map(compileExpr);
+    this.#computed =
+      spec.computed === null
+        ? null
+        : new NamedExprs(spec.computed, (at) => this.#nodeOf().operator.schema[at]?.name ?? '');
     this.#inputs = new SourceInputs(operator);
     this.#inputs.startAt(source.snapshot());
     source.hashWith?.((partition) => this.#inputs.hashOf(partition));
@@ -232,7 +235,7 @@ export class SourceNode implements NodeBody {
   #compute(batch: RecordBatch, node: Node): RecordBatch {
     if (this.#computed === null) return batch;
     const errors = new RowErrors(batch.rows);
-    const columns = this.#computed.map((expr) => expr(batch, errors));
+    const columns = this.#computed.evaluate(batch, errors);
     const output = { ...batch, columns };
     if (!errors.failed) return output;
     node.fail(problemsOf(errors, (row) => rowJson(batch, this.#physical, row)));

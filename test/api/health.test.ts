@@ -195,6 +195,39 @@ describe('event time', () => {
     );
   });
 
+  test.each([
+    ['10:00:10', '10:00:20'],
+    ['10:00:10', '10:00:10'],
+  ])(
+    'PARTITION_HOLDS_WATERMARK of both sides of an outer join when both are silent: %s, %s',
+    (left, right) => {
+      const sql = `${table('t')}${table('u')}
+        SELECT t.k, u.v FROM t LEFT JOIN u
+          ON t.k = u.k AND u.ts BETWEEN t.ts AND t.ts + interval '1 minute';`;
+      const world = new HealthWorld(sql).start();
+      world.post('t', [at(left, { k: 'a' })]);
+      world.post('u', [at(right, { k: 'b' })]);
+      world.cluster.runFor(20_000);
+      const { health } = world;
+      expect(health).toMatchObject({
+        code: 'PARTITION_HOLDS_WATERMARK',
+        level: 'waiting',
+        fix: { sql: "'watermark.idle_advance' = interval '30 seconds'" },
+      });
+      expect(health.sentence).toMatch(
+        /^Event time waits for both sources: t stands at 2023-01-01 10:00:10 and has had no rows for 1\d s; u stands at 2023-01-01 10:00:[12]0 and has had no rows for 1\d s\.$/,
+      );
+      expect(health.fix?.text).toContain('the tables t, u');
+      expect(world.codes.filter((code) => code === 'PARTITION_HOLDS_WATERMARK')).toHaveLength(1);
+      // One that goes on leaves the other to blame.
+      for (let second = 30; second < 42; second++) {
+        world.post('t', [at(`10:00:${second}`, { k: 'a' })]);
+        world.cluster.runFor(1_000);
+      }
+      expect(world.health.sentence).toMatch(/^Event time waits for source u, which stands at/);
+    },
+  );
+
   test('NO_WATERMARK names the source that has not given one', () => {
     const sql = `${table('t')}${table('u')}
       SELECT window.start AS s, n FROM (SELECT tumble(interval '1 minute') AS window, count(*) AS n
@@ -272,6 +305,41 @@ describe('rows', () => {
     world.post('t', [at('10:00:12', { v: 2 })]);
     world.cluster.runFor(3_000);
     expect(world.codes).not.toContain('ALL_BAD');
+  });
+
+  test('SOME_BAD counts the rows that failed while others pass, with the last reason', () => {
+    const world = new HealthWorld(`${table('t')} SELECT 1 / v AS q FROM t;`).start();
+    world.post('t', [at('10:00:10', { v: 1 }), at('10:00:11', { v: 0 })]);
+    world.cluster.runFor(3_000);
+    expect(world.health).toMatchObject({ code: 'SOME_BAD', level: 'warning', source: null });
+    expect(world.health.sentence).toMatch(
+      /^1 row failed and was left out; the others pass\. The last, in .*: q: .* \(DIVISION_BY_ZERO\)\.$/,
+    );
+    expect(world.codes.at(-1)).toBe('OK');
+    world.post('t', [{ ts: 'yesterday' }]);
+    world.cluster.runFor(3_000);
+    expect(world.health).toMatchObject({ code: 'SOME_BAD', source: { table: 't' } });
+    expect(world.health.sentence).toMatch(/^2 rows failed and were left out.*TYPE_MISMATCH/);
+    // What is long over stands behind what flows; of a pipeline that is at rest it is told.
+    const { status } = world;
+    const later = { ...status, at: status.at + 601_000_000 };
+    const { code, others } = world.healthOf(later);
+    expect(code).not.toBe('SOME_BAD');
+    expect(others.at(-1)).toMatchObject({ code: 'SOME_BAD', level: 'ok' });
+    const ended = world.healthOf({ ...later, state: 'Finished' });
+    expect([ended.code, ended.others.map((each) => each.code)]).toEqual(['FINISHED', ['SOME_BAD']]);
+  });
+
+  test('SOME_BAD is not said where no row failed, nor beside ALL_BAD of the same rows', () => {
+    const good = new HealthWorld(`${table('t')} SELECT k FROM t;`).start();
+    good.post('t', [at('10:00:10', { k: 'a' })]);
+    good.cluster.runFor(3_000);
+    expect(good.codes).not.toContain('SOME_BAD');
+    const bad = new HealthWorld(`${table('t')} SELECT k FROM t;`).start();
+    bad.post('t', [{ ts: 'yesterday' }]);
+    bad.cluster.runFor(3_000);
+    expect(bad.codes).toContain('ALL_BAD');
+    expect(bad.codes).not.toContain('SOME_BAD');
   });
 
   test('ALL_BAD as well when the log refused every row, which no generation has seen', async () => {

@@ -179,6 +179,21 @@ describe('pasted text', () => {
     for (const { accepted, errors } of rows) expect(errors.length).toBe(accepted ? 0 : 1);
   });
 
+  test('is shown as it was pasted, also where it is an array of plain values', () => {
+    const raws = (text: string) =>
+      inferFrom(text, 't').rows.map(({ line, accepted, raw }) => [line, accepted, raw]);
+    expect(raws('{"a":1}\n[1,2]\n[ "x", {"a":2} ]\n[]\n{"a":3}')).toEqual([
+      [1, true, '{"a":1}'],
+      [2, false, '[1,2]'],
+      [3, false, '[ "x", {"a":2} ]'],
+      [5, true, '{"a":3}'],
+    ]);
+    expect(raws('[[1, 2], [3]]').map(([, , raw]) => raw)).toEqual(['[1, 2]', '[3]']);
+    expect(raws('[1,\n 2]')).toEqual([[1, false, '[1,\n 2]']]);
+    expect(raws('[1,2').map(([, , raw]) => raw)).toEqual(['[1,2']);
+    expect(raws('\n[ \n {"a":1}\n]').map(([, , raw]) => raw)).toEqual(['{"a":1}']);
+  });
+
   test('without any object has no schema, and says so of each row', () => {
     expect(inferFrom('hello\n7', 't')).toMatchObject({
       sql: '',

@@ -55,7 +55,7 @@ test('without the option a row is shown with what is wrong', () => {
   expect(problems.map(({ code, row }) => [code, row?.column, row?.raw])).toEqual([
     ['TYPE_MISMATCH', 'id', LINES[0]],
     ['PARSE_ERROR', null, LINES[1]],
-    ['INVALID_CAST', null, expect.stringContaining(SECRET)],
+    ['INVALID_CAST', 'n', expect.stringContaining(SECRET)],
   ]);
   expect(problems[0]?.row).toMatchObject({ partition: 0, rawSha256: null });
 });

@@ -119,10 +119,11 @@ function sourceOf(sql: string): { spec: SourceSpec | null; reports: Diagnostic[]
     return { spec: null, reports: [onlyOne()] };
   const name = statement?.tag === 'create_table' ? nameText(statement.name.name) : null;
   const query = name === null ? '' : `\n;SELECT * FROM ${name};`;
-  const plan = planSql(sql + query, DECLARATIONS, OPTIONS);
+  const text = sql + query;
+  const plan = planSql(text, DECLARATIONS, OPTIONS);
   const source = plan.sources[0]?.spec;
   if (source !== undefined) return { spec: source, reports: [] };
-  return { spec: null, reports: withFixes(sql, plan, DECLARATIONS, OPTIONS).errors };
+  return { spec: null, reports: withFixes(text, plan, DECLARATIONS, OPTIONS).errors };
 }
 
 const onlyOne = (): ErrorReport => ({

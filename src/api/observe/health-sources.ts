@@ -24,7 +24,7 @@ const BEHIND_ROWS = 10_000;
 const BEHIND_SECONDS = 10;
 
 export function sourceFindings(facts: Facts): Finding[] {
-  return facts.sources.flatMap((source) =>
+  const alone = facts.sources.flatMap((source) =>
     [
       noRowsYet(facts, source),
       allBad(facts, source),
@@ -35,6 +35,7 @@ export function sourceFindings(facts: Facts): Finding[] {
       silent(source),
     ].filter((finding) => finding !== null),
   );
+  return [...alone, ...sourcesHold(facts)];
 }
 
 /** Rows came, and none of them into the log. */
@@ -208,6 +209,8 @@ function sourceHolds(facts: Facts, source: SourceFacts): Finding | null {
     (other) => other.operator.watermark === foremost && other.silentMicros < HOLDS_MICROS,
   );
   if (!goOn && !endsBy(facts, source, foremost)) return null;
+  // Where all are silent nobody can tell whose next row is waited for.
+  if (silentGroups(facts).some((group) => group.includes(source))) return null;
   return {
     level: 'waiting',
     code: 'PARTITION_HOLDS_WATERMARK',
@@ -216,6 +219,57 @@ function sourceHolds(facts: Facts, source: SourceFacts): Finding | null {
     source: sourceRef(source),
     watermark,
     since: source.lastRowAt,
+  };
+}
+
+/** Sources that meet in something that waits for time, does not tell until when, and hears from none of them. */
+function silentGroups(facts: Facts): SourceFacts[][] {
+  const groups = facts.operators
+    .filter(({ status, planned }) => waitsForTime(status, planned) && status.open_windows === null)
+    .map(({ status }) => facts.sourcesOf(status.operator_id).filter((source) => !source.ended))
+    .filter((sources) => sources.length > 1 && sources.every(isStill));
+  const keyOf = (sources: SourceFacts[]): string =>
+    sources.map(({ operator }) => operator.operator_id).join(' ');
+  return [...new Map(groups.map((group) => [keyOf(group), group])).values()];
+}
+
+const isStill = (source: SourceFacts): boolean =>
+  typeof source.operator.watermark === 'number' &&
+  source.silentMicros >= HOLDS_MICROS &&
+  !isIdle(source);
+
+/** All of them are named: event time goes on when every one does. */
+function sourcesHold(facts: Facts): Finding[] {
+  return silentGroups(facts).map((group) => {
+    const standing = ({ operator }: SourceFacts): number => Number(operator.watermark);
+    const ordered = group.toSorted((left, right) => standing(left) - standing(right));
+    const each = ordered.map(
+      (source) =>
+        `${source.spec.table} stands at ${instant(standing(source))} and has had no rows for ${span(source.silentMicros)}`,
+    );
+    const [slowest] = ordered;
+    const lastRows = group.flatMap(({ lastRowAt }) => lastRowAt ?? []);
+    return {
+      level: 'waiting',
+      code: 'PARTITION_HOLDS_WATERMARK',
+      sentence: `Event time waits for ${group.length === 2 ? 'both sources' : `all ${group.length} sources`}: ${each.join('; ')}.`,
+      fix: allAdvanceFix(ordered),
+      source: slowest === undefined ? null : sourceRef(slowest),
+      watermark: slowest?.operator.watermark ?? null,
+      since: lastRows.length === 0 ? null : Math.max(...lastRows),
+    };
+  });
+}
+
+function allAdvanceFix(sources: readonly SourceFacts[]): Fix {
+  const still = sources.filter(
+    ({ spec }) => spec.watermark !== null && spec.watermark.idleAdvanceMs === null,
+  );
+  if (still.length === 0) return { text: 'Event time moves with events: send later ones to each.' };
+  const names = still.map(({ spec }) => spec.table).join(', ');
+  return {
+    text: `Event time moves with events: send later ones to each, or add this option to ${still.length === 1 ? 'the table' : 'the tables'} ${names} and restart, so that time runs on with the clock when no events come.`,
+    sql: "'watermark.idle_advance' = interval '30 seconds'",
   };
 }
 

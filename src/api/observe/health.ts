@@ -10,6 +10,7 @@ import type { PhysicalGraph } from '../../graph/graph.ts';
 import type { JobError } from '../../protocol/messages.ts';
 import type { ApiServices } from '../services.ts';
 import { graphOf } from '../views.ts';
+import { badRowsFinding } from './health-bad-rows.ts';
 import { checkpointFindings } from './health-checkpoints.ts';
 import { type Facts, type Finding, type RefusedRows, factsOf, findingOf } from './health-facts.ts';
 import { refusedByLogs } from './health-logs.ts';
@@ -52,7 +53,12 @@ export function healthOf(
 function findingsOf(facts: Facts): Finding[] {
   const { status } = facts;
   const state = stateFinding(facts);
-  const rows = [...sourceFindings(facts), ...operatorFindings(facts)];
+  const bad = badRowsFinding(facts);
+  const rows = [
+    ...sourceFindings(facts),
+    ...operatorFindings(facts),
+    ...(bad === null ? [] : [bad]),
+  ];
   if (state === null) return [...rows, ...checkpointFindings(facts), okay(status)];
   // What came of the rows is of interest when all is over, not what they wait for.
   return state.code === 'FINISHED' || state.code === 'FAILED' || state.code === 'STOPPED'
@@ -71,9 +77,12 @@ function okay({ rates, totals }: PipelineStatus): Finding {
   };
 }
 
-/** What waits is worth a word only while nothing comes out. */
+/** What waits is worth a word only while nothing comes out, and what is over never more than what flows. */
 function inOrder(findings: HealthFinding[], flows: boolean): HealthFinding[] {
   const rank = ({ level, code }: HealthFinding): number =>
-    HEALTH_CODES.indexOf(code) + (flows && level === 'waiting' ? HEALTH_CODES.length : 0);
+    HEALTH_CODES.indexOf(code) +
+    ((flows && level === 'waiting') || (level === 'ok' && code === 'SOME_BAD')
+      ? HEALTH_CODES.length
+      : 0);
   return findings.toSorted((left, right) => rank(left) - rank(right));
 }

@@ -13,7 +13,10 @@ export const ErrorRowSchema = z
     subtask: z.int(),
     partition: z.int().nullable(),
     code: z.string().openapi({ example: 'TYPE_MISMATCH' }),
-    column: z.string().nullable(),
+    column: z.string().nullable().openapi({
+      description: 'The column, or the text of the expression, that could not be read or computed.',
+      example: 'price / qty',
+    }),
     reason: z.string(),
     hint: z.string().nullable(),
     raw: z.string().nullable().openapi({

@@ -50,7 +50,12 @@ const COLUMNS: readonly TableColumn<ErrorRow>[] = [
     width: 'minmax(6rem, 1fr)',
     cell: ({ table, operator_id: operator }) => table ?? operator,
   },
-  { key: 'column', title: 'Column', width: '7rem', cell: ({ column }) => column ?? '' },
+  {
+    key: 'column',
+    title: 'Column',
+    width: 'minmax(7rem, 1fr)',
+    cell: ({ column }) => <code>{column ?? ''}</code>,
+  },
   { key: 'reason', title: 'Reason', width: 'minmax(14rem, 3fr)', cell: ({ reason }) => reason },
   {
     key: 'raw',
@@ -76,7 +81,7 @@ function RowDetail({ row, onClose }: { row: ErrorRow; onClose(): void }) {
           {row.column !== null && (
             <>
               {' '}
-              in column <code>{row.column}</code>
+              in <code>{row.column}</code>
             </>
           )}
         </h3>

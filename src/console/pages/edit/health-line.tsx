@@ -11,6 +11,7 @@ const PANES: Partial<Record<Health['code'], { pane: Pane; label: string }>> = {
   WINDOW_OPEN: { pane: 'send', label: 'Send rows' },
   SOURCE_SILENT: { pane: 'send', label: 'Send rows' },
   ALL_BAD: { pane: 'errors', label: 'See the rows' },
+  SOME_BAD: { pane: 'errors', label: 'See the rows' },
   ALL_LATE: { pane: 'errors', label: 'See the rows' },
 };
 

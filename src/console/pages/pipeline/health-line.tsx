@@ -86,6 +86,9 @@ const WANT_ROWS = new Set<HealthFinding['code']>([
   'SOURCE_SILENT',
 ]);
 
+/** Their rows are in the table of errors. */
+const IN_ERRORS = new Set<HealthFinding['code']>(['ALL_BAD', 'SOME_BAD', 'ALL_LATE']);
+
 function Fix({ finding: { fix, code, source } }: { finding: HealthFinding }) {
   const { ask, id, pipeline } = usePage();
   const table = pipeline.sources.find(
@@ -107,7 +110,7 @@ function Fix({ finding: { fix, code, source } }: { finding: HealthFinding }) {
           Send rows
         </a>
       )}
-      {code === 'ALL_BAD' && (
+      {IN_ERRORS.has(code) && (
         <a class="button small" href={`/pipelines/${id}/errors`}>
           See the rows
         </a>
