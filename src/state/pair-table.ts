@@ -113,23 +113,34 @@ export class PairTable implements KeyTable {
 
   /** Finds keys while they are not hashed; the row after the last one it did. */
   #findNear(words: Int32Array, from: number, to: number, out: Int32Array): number {
-    let near = this.#near;
-    if (near === null) return from;
-    let base = this.#base;
-    let nearHigh = this.#nearHigh;
-    for (let row = from; row < to; row++) {
-      const low = words[2 * row] as number;
-      const high = words[2 * row + 1] as number;
-      const at = (low - base) >>> 0;
-      let number = high === nearHigh && at < near.length ? (near[at] as number) - 1 : -1;
-      if (number < 0) {
-        number = this.#insertNear(low, high);
-        near = this.#near;
-        base = this.#base;
-        nearHigh = this.#nearHigh;
-      }
-      out[row - from] = number;
-      if (near === null) return row + 1;
+    let row = from;
+    while (row < to && this.#near !== null) {
+      row = this.#findKnown(this.#near, words, row, to, out, row - from);
+      if (row === to) break;
+      out[row - from] = this.#insertNear(words[2 * row] as number, words[2 * row + 1] as number);
+      row++;
+    }
+    return row;
+  }
+
+  /** As `#findNear`, up to a key that is not there. */
+  #findKnown(
+    near: Int32Array,
+    words: Int32Array,
+    from: number,
+    to: number,
+    out: Int32Array,
+    place: number,
+  ): number {
+    const base = this.#base;
+    const high = this.#nearHigh;
+    const span = near.length;
+    for (let row = from, at = place; row < to; row++, at++) {
+      const distance = ((words[2 * row] as number) - base) >>> 0;
+      if (distance >= span || words[2 * row + 1] !== high) return row;
+      const number = near[distance] as number;
+      if (number === 0) return row;
+      out[at] = number - 1;
     }
     return to;
   }

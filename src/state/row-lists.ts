@@ -135,6 +135,8 @@ export class RowList {
   readonly #rows = new WordBlocks(WIDTH);
   /** Rows up to this one have been added. */
   #end = 0;
+  /** A key had two rows at once, and rows may have a next one. */
+  #isChained = false;
   /** The row of the same key before each (-1: none); null until a row other than the first of its key is taken out. */
   #previous: Int32Array | null = null;
   count = 0;
@@ -198,6 +200,7 @@ export class RowList {
     most: number,
     pairs: PairList,
   ): number {
+    if (!this.#isChained) return this.#meetSingle(keys, nulls, from, to, most, pairs);
     const { heads } = this.#lists;
     const { blocks } = this.#rows;
     let { rows, ids, count } = pairs;
@@ -214,6 +217,35 @@ export class RowList {
         ids[count++] = id;
         const block = blocks[id >> BLOCK_SHIFT] as Int32Array;
         id = block[(id & BLOCK_MASK) * WIDTH + NEXT] as number;
+      }
+    }
+    pairs.count = count;
+    return row;
+  }
+
+  /** As `meet`, while no key has more than one row: who has none is passed without a branch, and no row is looked at. */
+  #meetSingle(
+    keys: Int32Array,
+    nulls: Uint8Array | null,
+    from: number,
+    to: number,
+    most: number,
+    pairs: PairList,
+  ): number {
+    const { heads } = this.#lists;
+    const side = this.#side;
+    let { count } = pairs;
+    let row = from;
+    while (row < to && count < most) {
+      const end = Math.min(to, row + most - count);
+      while (pairs.rows.length < count + end - row) pairs.grow();
+      const { rows, ids } = pairs;
+      for (; row < end; row++) {
+        if (nulls !== null && nulls[row] === 1) continue;
+        const id = (heads[2 * (keys[row] as number) + side] as number) - 1;
+        rows[count] = row;
+        ids[count] = id;
+        count += (id >>> 31) ^ 1;
       }
     }
     pairs.count = count;
@@ -294,21 +326,28 @@ export class RowList {
     const words = times.words ?? wordsOf(times.all);
     const step = times.words === null ? 0 : 2;
     let place = (id & BLOCK_MASK) * WIDTH;
-    for (let each = id, row = from; each < end; each++, row++, place += WIDTH) {
+    let time = from * step;
+    let known = 0;
+    for (let each = id, row = from; each < end; each++, row++, place += WIDTH, time += step) {
       const key = keys[row] as number;
       const head = 2 * key + side;
-      block[place + NEXT] = (heads[head] as number) - 1;
+      const next = heads[head] as number;
+      known |= next;
+      block[place + NEXT] = next - 1;
       block[place + KEY] = key + 1;
-      block[place + LOW_WORD] = words[row * step] as number;
-      block[place + HIGH_WORD] = words[row * step + 1] as number;
+      block[place + LOW_WORD] = words[time] as number;
+      block[place + HIGH_WORD] = words[time + 1] as number;
       heads[head] = each + 1;
     }
+    if (known !== 0) this.#isChained = true;
   }
 
   #link(id: number, key: number): void {
     const { heads } = this.#lists;
     const place = 2 * key + this.#side;
-    this.#setWord(id, NEXT, (heads[place] as number) - 1);
+    const next = (heads[place] as number) - 1;
+    if (next >= 0) this.#isChained = true;
+    this.#setWord(id, NEXT, next);
     this.#setWord(id, KEY, key + 1);
     heads[place] = id + 1;
     this.count++;

@@ -42,6 +42,8 @@ function objectReader(text: string | Uint8Array, stride: number): Reader {
   };
 }
 
+const SEED = 20_261_130;
+
 const still = (): number => 0;
 
 const lineArbitrary = fc.oneof(
@@ -133,6 +135,24 @@ test('bad_data says whether a bad row stops the source, is counted, or is kept',
       { code: 'TYPE_MISMATCH', column: 'i', raw },
     ]);
   }
+});
+
+test('a bad row is told by the number of its line, whatever lines lie before it and however they are cut', () => {
+  const before = fc.array(
+    fc.constantFrom('{"i":1}\n', '{"i":22}\n', '{"i":3}\r\n', ' {"i":4} \n', '\n', ' \r\n'),
+    { maxLength: 40 },
+  );
+  const sizes = { rows: fc.integer({ min: 1, max: 9 }), stride: fc.integer({ min: 9, max: 400 }) };
+  fc.assert(
+    fc.property(before, fc.record(sizes), (lines, { rows, stride }) => {
+      const start = lines.join('');
+      const text = `${start}{"i":"x"}\n{"i":5}\n`;
+      const { failed } = drain(make('fail', rows), objectReader(text, stride), still);
+      const place = `line ${lines.length + 1} (byte ${start.length}) of in.ndjson`;
+      expect(failed?.message).toContain(place);
+    }),
+    { seed: SEED, numRuns: 300 },
+  );
 });
 
 test('a line too long to be a row is put aside without being kept', () => {

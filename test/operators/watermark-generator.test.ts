@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { TIMESTAMP, type Schema } from '../../src/batch/types.ts';
+import { INTERVAL, TIMESTAMP, type Schema } from '../../src/batch/types.ts';
 import { batchFromRows, columnFromValues, rowsOf } from '../../src/batch/values.ts';
 import type { Int64Column } from '../../src/batch/column.ts';
+import type { RecordBatch } from '../../src/batch/record-batch.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
 import { column, cutAt } from './harness.ts';
 
@@ -65,6 +66,73 @@ test('what stands before each row is the minimum over partitions of their runnin
       },
     ),
     { numRuns: 300 },
+  );
+});
+
+/** The watermark is the event time less a constant, which the generator sees. */
+const lagSpec = (micros: bigint) => ({
+  eventTime: column(0, TIMESTAMP),
+  watermark: {
+    tag: 'call' as const,
+    fn: 'subtract:timestamp-interval',
+    args: [
+      { tag: 'row-time' as const, type: TIMESTAMP },
+      { tag: 'literal' as const, value: String(micros), type: INTERVAL },
+    ],
+    type: TIMESTAMP,
+  },
+  idleMs: null,
+  idleAdvanceMs: null,
+});
+
+test('times less a constant cut as times and marks told apart do: NULL, out of order, before 1970, where words change, beyond 2^52', () => {
+  const base = fc.constantFrom(
+    0n,
+    -3n,
+    1_700_000_000_000_000n,
+    -1_700_000_000_000_000n,
+    2n ** 32n * 400_000n - 4n,
+    -(2n ** 32n) * 400_000n - 4n,
+    2n ** 31n - 4n,
+    2n ** 52n - 4n,
+    -(2n ** 52n) - 4n,
+    2n ** 60n + 60n,
+  );
+  const rows = fc.record({
+    partition: fc.nat({ max: 1 }),
+    from: fc.nat({ max: 1 }),
+    steps: fc.array(fc.integer({ min: -6, max: 12 }), { minLength: 1, maxLength: 10 }),
+    nullAt: fc.option(fc.nat({ max: 20 }), { freq: 1 }),
+  });
+  const told = (generator: WatermarkGenerator, list: readonly [number, RecordBatch][]) =>
+    list.map(([partition, each]) => {
+      const { segments, problems } = generator.onBatch(partition, each, 0);
+      const cuts = segments.map(({ batch: part, watermarkBefore }) => [
+        watermarkBefore,
+        part.eventTime?.words.subarray(0, part.rows * 2),
+      ]);
+      return [cuts, problems.map(({ row, code }) => [row, code]), generator.watermark];
+    });
+  fc.assert(
+    fc.property(
+      fc.array(rows, { minLength: 1, maxLength: 8 }),
+      fc.tuple(base, base),
+      fc.constantFrom(0n, 1n, 5n, 100n, 2n ** 32n + 3n, -2n),
+      fc.boolean(),
+      (list, bases, lag, alone) => {
+        const batches = list.map(({ partition, from, steps, nullAt }) => {
+          let time = bases[from] as bigint;
+          const times = steps.map((step, at) => (at === nullAt ? null : (time += BigInt(step))));
+          const marked = times.map((t) => ({ t, mark: t === null ? null : t - lag }));
+          return [alone ? 0 : partition, batchFromRows(SCHEMA, marked)] as [number, RecordBatch];
+        });
+        const partitions = alone ? [0] : [0, 1];
+        const one = new WatermarkGenerator(lagSpec(lag), SCHEMA, partitions);
+        const other = new WatermarkGenerator(spec(), SCHEMA, partitions);
+        expect(told(one, batches)).toEqual(told(other, batches));
+      },
+    ),
+    { seed: 20_261_130, numRuns: 2000 },
   );
 });
 

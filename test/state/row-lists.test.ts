@@ -113,6 +113,11 @@ function pairsOf(list: RowList, numbers: Int32Array): number[][] {
     const before = row;
     row = list.meet(numbers, nulls, row, numbers.length, 3, pairs);
     expect(row).toBeGreaterThan(before);
+    // Three pairs are enough: no row was looked at after them.
+    const last = row - 1;
+    expect(pairs.rows.subarray(0, pairs.count).filter((each) => each < last).length).toBeLessThan(
+      3,
+    );
     for (let at = 0; at < pairs.count; at++)
       met.push([pairs.rows[at] as number, pairs.ids[at] as number]);
   }
@@ -190,6 +195,43 @@ test.each([
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => live(type, steps)),
     { seed: SEED, numRuns: 100 },
   );
+});
+
+test('rows of keys of one row each are met in order, up to a number of pairs, and two of a key from the second on', () => {
+  const lists = new RowLists([INT64]);
+  const size = 300;
+  const numbers = lists.number([columnOf(INT64, 0, size)], size).slice(0, size);
+  const wanted = (kept: readonly number[][]): number[][] =>
+    kept.flatMap((ids, k) => (k % 5 === 4 ? [] : ids.map((id) => [k, id])));
+  const kept: number[][] = Array.from({ length: size }, () => []);
+  // Each third key has a row; neighbours among them are added at once.
+  let end = 0;
+  for (let k = 0; k < size; k += 3) {
+    kept[k]?.unshift(end);
+    lists.right.addRun(end++, numbers, timesOf(new Array(size).fill(0)), k, 1);
+  }
+  expect(pairsOf(lists.right, numbers)).toEqual(wanted(kept));
+  expect(pairsOf(lists.left, numbers)).toEqual([]);
+  lists.right.remove(2);
+  kept[6] = [];
+  expect(pairsOf(lists.right, numbers)).toEqual(wanted(kept));
+  // The place that was given back, for a key that has a row.
+  lists.right.add(2, numbers[3] as number, 0);
+  kept[3]?.unshift(2);
+  expect(pairsOf(lists.right, numbers)).toEqual(wanted(kept));
+});
+
+test('two rows of a key in one run are both met', () => {
+  const lists = new RowLists([INT32]);
+  const numbers = lists.number([columnOf(INT32, 0, 3)], 3).slice(0, 3);
+  const keys = Int32Array.from([0, 1, 0, 2], (k) => numbers[k] as number);
+  lists.left.addRun(0, keys, { words: null, all: 0 }, 0, 4);
+  expect(pairsOf(lists.left, numbers)).toEqual([
+    [0, 2],
+    [0, 0],
+    [1, 1],
+    [2, 3],
+  ]);
 });
 
 test('keys that no row has any more give their memory back', () => {

@@ -238,16 +238,22 @@ export class ObjectSource implements Source {
 
 /** Lines that end before the consumed position: between accepted rows there is seldom more than the line feed of one. */
 function linesOf({ lineRanges, consumed }: DecodeResult, bytes: Uint8Array, from: number): number {
-  let lines = 0;
-  let at = from;
-  for (let place = 0; place < lineRanges.length; place += 2) {
-    const start = lineRanges[place] as number;
-    // One byte between two rows is the end of a line, and is not looked at.
-    if (start - at === 1 && place > 0) lines++;
-    else if (start > at) lines += countLines(bytes, at, start);
-    at = lineRanges[place + 1] as number;
+  const last = lineRanges.length - 1;
+  if (last < 0) return countLines(bytes, from, consumed);
+  // One byte between two rows is the end of a line, and is not looked at.
+  let others = 0;
+  for (let place = 1; place < last; place += 2)
+    others |= ((lineRanges[place + 1] as number) - (lineRanges[place] as number)) ^ 1;
+  let lines = last >> 1;
+  if (others !== 0) {
+    lines = 0;
+    for (let place = 1; place < last; place += 2) {
+      const [end, start] = [lineRanges[place] as number, lineRanges[place + 1] as number];
+      lines += start - end === 1 ? 1 : countLines(bytes, end, start);
+    }
   }
-  return at < consumed ? lines + countLines(bytes, at, consumed) : lines;
+  lines += countLines(bytes, from, lineRanges[0] as number);
+  return lines + countLines(bytes, lineRanges[last] as number, consumed);
 }
 
 function countLines(bytes: Uint8Array, from: number, to: number): number {
