@@ -37,7 +37,8 @@ export async function choose(
   button: string | RegExp,
   entry: string | RegExp,
 ): Promise<void> {
-  await page.getByRole('button', { name: button }).click();
+  // A name that is given as a text is the whole name: "One more thing" is no menu.
+  await page.getByRole('button', { name: button, exact: true }).click();
   await page.getByRole('menuitem', { name: entry }).click();
 }
 

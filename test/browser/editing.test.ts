@@ -57,6 +57,26 @@ describe('the editor', () => {
     expect(watched.takeTrouble()).toEqual([]);
   });
 
+  test('completes a word that was typed before the catalogue had come, when it comes', async () => {
+    let answer = (): void => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const late = await openPage(browser, server.url);
+    await late.page.route('**/sql/completions', async (route) => {
+      await asked;
+      await route.continue();
+    });
+    await late.page.goto('/pipelines/new');
+    await writeSql(late.page, `${CLICKS}SELECT `);
+    await late.page.keyboard.type('date_tr', TYPED);
+    expect(await late.page.getByRole('option').count()).toBe(0);
+    answer();
+    await late.page.getByRole('option', { name: /^date_trunc/ }).waitFor();
+    expect(late.takeTrouble()).toEqual([]);
+    await late.context.close();
+  });
+
   test('formats, and keeps what the comments say', async () => {
     await writeSql(
       page,
@@ -132,8 +152,10 @@ describe('what runs', () => {
 
     await choose(page, 'More', 'Edit as a new pipeline');
     await dialog.getByRole('button', { name: "Open the pipeline's query" }).click();
-    await editorOf(page).getByText('user_id').waitFor();
-    expect(await sqlIn(page)).toBe(`${CLICKS}SELECT page, user_id FROM clicks;`);
+    // The draft that was there before has the same words.
+    await expect
+      .poll(() => sqlIn(page), { timeout: 10_000 })
+      .toBe(`${CLICKS}SELECT page, user_id FROM clicks;`);
 
     await page.goto(`/pipelines/${id}`);
     await choose(page, 'More', 'Delete');

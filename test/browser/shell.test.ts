@@ -44,6 +44,20 @@ describe('the frame of the console', () => {
     await page.getByRole('heading', { name: 'Pipelines' }).waitFor();
     await expectNoSidewaysScroll(page);
     await expectAccessible(page);
+    const shown = () => page.evaluate('document.documentElement.dataset.theme');
+    const before = await shown();
+    const more = page.getByRole('navigation').getByRole('button', { name: 'More' });
+    await more.click();
+    await expectAccessible(page);
+    const [api] = await Promise.all([
+      context.waitForEvent('page'),
+      page.getByRole('menuitem', { name: 'API description' }).click(),
+    ]);
+    expect(await api.locator('body').innerText()).toContain('"openapi"');
+    await api.close();
+    await more.click();
+    await page.getByRole('menuitem', { name: before === 'dark' ? 'Light' : 'Dark' }).click();
+    expect(await shown()).not.toBe(before);
     expect(takeTrouble()).toEqual([]);
     await context.close();
   });

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Completions } from '../../src/api/authoring/authoring-shapes.ts';
 import type { QueryTable } from '../../src/api/authoring/diagnostic-shapes.ts';
-import { describe as described, propose } from '../../src/console/parts/editor/completion.ts';
+import {
+  describe as described,
+  NOTHING_KNOWN,
+  propose,
+} from '../../src/console/parts/editor/completion.ts';
+import { offersMore } from '../../src/console/parts/editor/offer.ts';
 import { functionsIn } from '../../src/console/parts/editor/statement.ts';
 
 const catalogue: Completions = {
@@ -189,5 +194,31 @@ describe('a name that is pointed at', () => {
     expect(described(text, 14, catalogue, tables)?.detail).toBe('BIGINT NOT NULL');
     expect(described(text, 24, catalogue, tables)?.code).toEqual(['id BIGINT', 'userName TEXT']);
     expect(described(text, 18, catalogue, tables)).toBeNull();
+  });
+});
+
+describe('an answer that comes after a word was typed', () => {
+  const nothing = { catalogue: NOTHING_KNOWN, tables: [] };
+  const functionsKnown = { catalogue, tables: [] };
+  const all = { catalogue, tables };
+  const more = (text: string, before: typeof all, now: typeof all): boolean =>
+    offersMore(text, text.length, before, now);
+
+  it('offers what fits the word and was not known', () => {
+    expect(more('SELECT upp', nothing, functionsKnown)).toBe(true);
+    expect(more('SELECT id FROM ord', functionsKnown, all)).toBe(true);
+    expect(more('SELECT id FROM ', functionsKnown, all)).toBe(true);
+    expect(offersMore('SELECT o. FROM orders o', 9, functionsKnown, all)).toBe(true);
+  });
+
+  it('does not where nothing fits, all was known, or the word is whole', () => {
+    expect(more('SELECT xyz', nothing, functionsKnown)).toBe(false);
+    expect(more('SELECT upp', functionsKnown, all)).toBe(false);
+    expect(more('SELECT upper', nothing, functionsKnown)).toBe(false);
+    expect(more('SELECT id FROM orders', functionsKnown, all)).toBe(false);
+    expect(more("SELECT 'upp", nothing, functionsKnown)).toBe(false);
+    expect(more('SELECT 1 ', nothing, all)).toBe(false);
+    expect(offersMore('SELECT p. FROM orders o', 9, functionsKnown, all)).toBe(false);
+    expect(more('SELECT upp', functionsKnown, nothing)).toBe(false);
   });
 });

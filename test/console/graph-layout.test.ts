@@ -4,8 +4,10 @@ import {
   bestLayout,
   edgeLabel,
   graphOf,
+  heightFor,
   layOut,
   neighbour,
+  scaleToFit,
 } from '../../src/console/parts/graph/layout.ts';
 import { fit, pan, reveal, zoom } from '../../src/console/parts/graph/view-box.ts';
 
@@ -35,6 +37,31 @@ const api: ApiGraph = {
   ],
   edges: [edge(1, 3, 'a'), edge(2, 3, 'b'), edge(3, 4), edge(2, 5)],
 };
+
+describe('the height of a graph', () => {
+  const bounds = { least: 100, most: 350 };
+  const chain = graphOf({ nodes: api.nodes.slice(0, 3), edges: [edge(1, 2), edge(2, 3)] });
+
+  it('is that of its rows, and no more than the most', () => {
+    const one = heightFor(chain, 1200, bounds, 62);
+    const two = heightFor(graphOf(api), 1200, bounds, 62);
+    expect(one).toBe(Math.ceil(layOut(chain, 'across', 62).height));
+    expect(two).toBeGreaterThan(one);
+    expect(two).toBeLessThanOrEqual(bounds.most);
+    expect(heightFor(graphOf({ nodes: [], edges: [] }), 1200, bounds)).toBe(bounds.least);
+    expect(heightFor(graphOf(api), 1200, { least: 100, most: 120 }, 62)).toBe(120);
+  });
+
+  it('leaves the graph as large as in the highest place, at any width', () => {
+    for (const graph of [chain, graphOf(api)])
+      for (let width = 200; width <= 1600; width += 50) {
+        const high = { width, height: bounds.most };
+        const own = { width, height: heightFor(graph, width, bounds, 62) };
+        const sizeIn = (room: typeof own): number => scaleToFit(bestLayout(graph, room, 62), room);
+        expect(sizeIn(own)).toBeGreaterThan(sizeIn(high) * 0.98);
+      }
+  });
+});
 
 describe('the drawing of a graph', () => {
   it.each(['across', 'down'] as const)(

@@ -1,6 +1,6 @@
 /** Rule about rows that fail while others pass: nothing is broken, and somebody should look. */
 import { type Facts, type Finding, sourceRef } from './health-facts.ts';
-import { counted } from './health-words.ts';
+import { counted, were } from './health-words.ts';
 import type { StatusOperator } from './status-shapes.ts';
 
 /** Rows that failed longer ago are history: they are told behind what flows. */
@@ -21,19 +21,16 @@ export function badRowsFinding({ status, errors, sources }: Facts): Finding | nu
       code !== 'LATE_ROW' && failing.some(({ operator_id: id }) => id === operator),
   );
   const where = failing.find(({ operator_id: id }) => id === last?.operator);
-  const reason =
-    last === undefined
-      ? ''
-      : ` The last, in ${where?.description ?? last.operator}: ${last.message} (${last.code}).`;
+  const reason = last === undefined ? '' : `, the last with ${last.code}: ${last.message}`;
   const source = sources.find(({ operator }) => operator === where);
   const isOver = status.state !== 'Running';
   const isRecent = last !== undefined && status.at - last.atMs * 1000 < RECENT_MICROS;
   return {
     level: isOver || isRecent ? 'warning' : 'ok',
     code: 'SOME_BAD',
-    sentence: `${counted(count, 'row')} failed and ${count === 1 ? 'was' : 'were'} left out; the others pass.${reason}`,
+    sentence: `${counted(count, 'row')} failed and ${were(count)} left out${reason}.`,
     fix: {
-      text: 'Each is listed among the errors with its reason and its text. Keep such rows out with WHERE, or let them pass as NULL with TRY_CAST or NULLIF.',
+      text: 'The others pass. Keep such rows out with WHERE, or read them as NULL with TRY_CAST or NULLIF.',
     },
     source: source === undefined ? null : sourceRef(source),
   };

@@ -28,6 +28,7 @@ const PATHS = {
   format: 'M4 6h16M8 11h12M8 16h8',
   minus: 'M5 12h14',
   frame: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
+  more: 'M4 12h1M11.500 12h1M19 12h1',
   flag: 'M6 21V4h11l-2 4 2 4H6',
 } as const;
 

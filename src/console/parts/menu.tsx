@@ -9,8 +9,7 @@ export type MenuEntry = {
   danger?: boolean;
   /** Why it can not be chosen now; empty: it can. */
   unable?: string;
-  onChoose(): void;
-};
+} & ({ onChoose(): void } | { /** Opens beside the console. */ href: string });
 
 type Props = {
   label: string;
@@ -18,9 +17,11 @@ type Props = {
   icon?: IconName;
   /** Only the icon is shown. */
   compact?: boolean;
+  /** Of the button. */
+  look?: string;
 };
 
-export function Menu({ label, entries, icon = 'down', compact = false }: Props) {
+export function Menu({ label, entries, icon = 'down', compact = false, look = 'button' }: Props) {
   const [open, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -52,7 +53,7 @@ export function Menu({ label, entries, icon = 'down', compact = false }: Props) 
     <div class="menu" ref={frame} onKeyDown={onKey}>
       <button
         type="button"
-        class="button"
+        class={look}
         ref={button}
         aria-haspopup="menu"
         aria-expanded={open}
@@ -65,27 +66,47 @@ export function Menu({ label, entries, icon = 'down', compact = false }: Props) 
         {icon === 'down' && <Icon name={icon} />}
       </button>
       <div class="menu-list" role="menu" id={id} aria-label={label} hidden={!open}>
-        {entries.map(({ key, title, icon: own, danger = false, unable = '', onChoose }) => (
-          <button
-            key={key}
-            type="button"
-            role="menuitem"
-            tabIndex={-1}
-            class={`menu-item ${danger ? 'danger' : ''}`}
-            aria-disabled={unable !== ''}
-            title={unable}
-            onClick={() => {
-              if (unable !== '') return;
-              close();
-              onChoose();
-            }}
-          >
-            <Icon name={own} />
-            {title}
-          </button>
+        {entries.map((entry) => (
+          <Item key={entry.key} entry={entry} close={close} />
         ))}
       </div>
     </div>
+  );
+}
+
+function Item({ entry, close }: { entry: MenuEntry; close(): void }) {
+  const { title, icon, danger = false, unable = '' } = entry;
+  const shared = {
+    role: 'menuitem' as const,
+    tabIndex: -1,
+    class: `menu-item ${danger ? 'danger' : ''}`,
+  };
+  const content = (
+    <>
+      <Icon name={icon} />
+      {title}
+    </>
+  );
+  if ('href' in entry)
+    return (
+      <a {...shared} href={entry.href} target="_blank" onClick={close}>
+        {content}
+      </a>
+    );
+  return (
+    <button
+      {...shared}
+      type="button"
+      aria-disabled={unable !== ''}
+      title={unable}
+      onClick={() => {
+        if (unable !== '') return;
+        close();
+        entry.onChoose();
+      }}
+    >
+      {content}
+    </button>
   );
 }
 

@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { reachable } from '../api/client.ts';
 import { chooseTheme, theme } from '../lib/theme.ts';
 import { Icon, type IconName, Mark } from './icon.tsx';
+import { Menu } from './menu.tsx';
 
 type Entry = { href: string; title: string; icon: IconName; also?: RegExp };
 
@@ -13,6 +14,9 @@ const ENTRIES: readonly Entry[] = [
   { href: '/connections', title: 'Sources & sinks', icon: 'plug', also: /^\/connections/ },
   { href: '/functions', title: 'Functions', icon: 'function', also: /^\/functions/ },
 ];
+
+/** No page of the console: a link without a target would look for one. */
+const API = '/api/v1/openapi.json';
 
 export function Nav() {
   const { path } = useLocation();
@@ -37,6 +41,22 @@ export function Nav() {
           </a>
         );
       })}
+      <div class="nav-more">
+        <Menu
+          label="More"
+          icon="more"
+          look="nav-link"
+          entries={[
+            {
+              key: 'theme',
+              title: other === 'dark' ? 'Dark' : 'Light',
+              icon: other === 'dark' ? 'moon' : 'sun',
+              onChoose: () => chooseTheme(other),
+            },
+            { key: 'api', title: 'API description', icon: 'book', href: API },
+          ]}
+        />
+      </div>
       <div class="nav-foot">
         <span role="status" class={`badge ${reachable.value ? 'good' : 'bad'}`}>
           {reachable.value ? 'Connected' : 'No server'}
@@ -45,7 +65,9 @@ export function Nav() {
           <Icon name={other === 'dark' ? 'moon' : 'sun'} />
           {other === 'dark' ? 'Dark' : 'Light'}
         </button>
-        <a href="/api/v1/openapi.json">API description</a>
+        <a href={API} target="_blank">
+          API description
+        </a>
       </div>
     </nav>
   );

@@ -10,6 +10,7 @@ import {
   closeBracketsKeymap,
   insertBracket,
   pickedCompletion,
+  selectedCompletionIndex,
   snippet,
   startCompletion,
 } from '@codemirror/autocomplete';
@@ -17,7 +18,7 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirro
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { lintKeymap, setDiagnostics } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
-import { Compartment, EditorState, type Extension } from '@codemirror/state';
+import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
@@ -37,6 +38,7 @@ import { difference } from './edits.ts';
 import { applyFix, type Finding, fixMenu, marksOf, openFixes } from './findings.ts';
 import { sqlLanguage } from './language.ts';
 import { look } from './look.ts';
+import { type Known, offersMore } from './offer.ts';
 
 export type EditorOptions = {
   text: string;
@@ -62,8 +64,6 @@ export type EditorHandle = {
   focus(): void;
   destroy(): void;
 };
-
-type Known = { catalogue: Completions; tables: readonly QueryTable[] };
 
 const TYPES: Record<Proposal['kind'], string> = {
   column: 'property',
@@ -197,23 +197,60 @@ function extensionsOf(options: EditorOptions, known: Known, language: Extension)
   ];
 }
 
+/** Whether the writer has just typed and waits at the end of it: moving, choosing and Escape are other wishes. */
+class TypingHand {
+  #at: number | null = null;
+
+  readonly watch: Extension = [
+    EditorView.updateListener.of(({ docChanged, selectionSet, transactions, state }) => {
+      if (!docChanged && !selectionSet) return;
+      const typed = transactions.some((each) => each.isUserEvent('input.type'));
+      this.#at = typed ? state.selection.main.head : null;
+    }),
+    Prec.highest(
+      EditorView.domEventHandlers({
+        keydown: ({ key }) => {
+          if (key === 'Escape') this.#at = null;
+        },
+        blur: () => {
+          this.#at = null;
+        },
+      }),
+    ),
+  ];
+
+  get at(): number {
+    return this.#at ?? 0;
+  }
+
+  /** Nor has an offer been looked through with the arrows. */
+  rests({ state, hasFocus }: EditorView): boolean {
+    return hasFocus && this.#at !== null && (selectedCompletionIndex(state) ?? 0) <= 0;
+  }
+}
+
 export function makeEditor(parent: HTMLElement, options: EditorOptions): EditorHandle {
   const known: Known = { catalogue: NOTHING_KNOWN, tables: [] };
   const language = new Compartment();
   const extensions = extensionsOf(options, known, language.of(sqlLanguage(NOTHING_KNOWN)));
-  const view = new EditorView({ parent, doc: options.text, extensions });
+  const hand = new TypingHand();
+  const view = new EditorView({ parent, doc: options.text, extensions: [extensions, hand.watch] });
+  const learn = (more: Partial<Known>): void => {
+    const before = { ...known };
+    Object.assign(known, more);
+    if (hand.rests(view) && offersMore(view.state.doc.toString(), hand.at, before, known))
+      startCompletion(view);
+  };
   return {
     setText(text) {
       const before = view.state.doc.toString();
       if (text !== before) view.dispatch({ changes: difference(before, text) });
     },
     setCatalogue(catalogue) {
-      known.catalogue = catalogue;
       view.dispatch({ effects: language.reconfigure(sqlLanguage(catalogue)) });
+      learn({ catalogue });
     },
-    setTables(tables) {
-      known.tables = tables;
-    },
+    setTables: (tables) => learn({ tables }),
     setFindings(about, findings) {
       if (view.state.doc.toString() === about)
         view.dispatch(setDiagnostics(view.state, marksOf(about, findings)));

@@ -5,7 +5,7 @@
  * What changes while a pipeline runs comes in by slots: a footer of fixed height for each node, and class names.
  */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import { Icon } from '../icon.tsx';
 import './graph.css';
 import {
@@ -19,8 +19,8 @@ import {
   neighbour,
   type PlacedEdge,
   type PlacedNode,
-  type Size,
 } from './layout.ts';
+import { useSize } from './use-size.ts';
 import { useView, type ViewHandles } from './use-view.ts';
 
 export type GraphSlots = {
@@ -179,29 +179,4 @@ function ViewButtons({ view }: { view: ViewHandles }) {
       </button>
     </div>
   );
-}
-
-function useSize(element: { current: HTMLElement | null }): Size {
-  const [size, setSize] = useState<Size>({ width: 800, height: 360 });
-  useLayoutEffect(() => {
-    const { current } = element;
-    if (current === null) return;
-    const { width, height } = current.getBoundingClientRect();
-    if (width > 0 && height > 0) setSize({ width, height });
-  }, [element]);
-  useEffect(() => {
-    const { current } = element;
-    if (current === null) return undefined;
-    const observer = new ResizeObserver(([entry]) => {
-      if (entry === undefined) return;
-      const { width, height } = entry.contentRect;
-      if (width === 0 || height === 0) return;
-      setSize((before) =>
-        before.width === width && before.height === height ? before : { width, height },
-      );
-    });
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [element]);
-  return size;
 }

@@ -199,6 +199,19 @@ export function bestLayout(graph: Graph, room: Size, footer = 0): GraphLayout {
   return scaleToFit(across, room) >= scaleToFit(down, room) ? across : down;
 }
 
+/** How high a place of this width has to be for the graph to be as large there as in the highest one. */
+export function heightFor(
+  graph: Graph,
+  width: number,
+  { least, most }: { least: number; most: number },
+  footer = 0,
+): number {
+  const room = { width, height: most };
+  const drawn = bestLayout(graph, room, footer);
+  const needed = Math.ceil(drawn.height * scaleToFit(drawn, room));
+  return Math.min(most, Math.max(least, needed));
+}
+
 export type Size = { width: number; height: number };
 
 /** Never more than the natural size. */

@@ -1,6 +1,6 @@
 /** What the pipeline does now: its graph with live numbers, an operator opened beside it, charts over time below. */
 import { useLocation } from 'preact-iso';
-import { useMemo } from 'preact/hooks';
+import { useMemo, useRef } from 'preact/hooks';
 import type { PipelineStatus } from '../../../../api/observe/status-shapes.ts';
 import { rate, short } from '../../../lib/format.ts';
 import {
@@ -10,7 +10,9 @@ import {
   graphOf,
   type GraphEdge,
   type GraphNode,
+  heightFor,
 } from '../../../parts/graph/layout.ts';
+import { useSize } from '../../../parts/graph/use-size.ts';
 import { later } from '../../../parts/later.tsx';
 import { usePage } from '../context.ts';
 import { Charts } from './charts.tsx';
@@ -32,6 +34,9 @@ const GraphView = later(
 );
 
 const FOOTER_HEIGHT = 62;
+/** Charts below should be in sight: a graph of one row takes no more than that. */
+const HEIGHTS = { least: 176, most: 352 };
+const BORDERS = 2;
 
 export function Overview() {
   const { pipeline, id } = usePage();
@@ -68,8 +73,16 @@ function LiveGraph({ graph, selected, onSelect }: GraphProps) {
     ...(status?.operators ?? []).map(({ rows_out_per_second: rows }) => rows),
   );
   const flow = ({ from }: GraphEdge): number => operatorOf(status, from)?.rows_out_per_second ?? 0;
+  const frame = useRef<HTMLElement>(null);
+  const { width } = useSize(frame);
+  const height = useMemo(() => heightFor(graph, width, HEIGHTS, FOOTER_HEIGHT), [graph, width]);
   return (
-    <section class="panel overview-graph" aria-label="Graph">
+    <section
+      class="panel overview-graph"
+      aria-label="Graph"
+      ref={frame}
+      style={{ '--graph-height': `${height + BORDERS}px` }}
+    >
       <GraphView
         label={`Operators of ${pipeline.name}, from sources to sinks`}
         graph={graph}
