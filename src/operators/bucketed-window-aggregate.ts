@@ -174,8 +174,7 @@ export class BucketedWindowAggregate implements Operator {
 
   #flush(end: number, output: Output): void {
     const bucket = must(this.#buckets.get(end), 'a window');
-    bucket.flush(({ keys, results, retract, errors }) => {
-      const rows = keys[0]?.length ?? results[0]?.length ?? retract?.length ?? 0;
+    bucket.flush(({ rows, keys, results, retract, errors }) => {
       const starts =
         this.#grid === null ? (keys.at(-1) as Int64Column) : this.#startsOf(end, rows, this.#grid);
       const times = {

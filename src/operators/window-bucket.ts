@@ -22,6 +22,8 @@ import { GroupedAggregates, type EvaluatedBatch } from './group-aggregates.ts';
 
 /** Rows that leave: keys and results side by side, old rows before the new rows of the same groups. */
 export type Changes = {
+  /** Neither keys nor results need to have columns. */
+  rows: number;
   keys: readonly Column[];
   results: readonly Column[];
   retract: Uint8Array | null;
@@ -113,7 +115,13 @@ export class WindowBucket {
     const errors = new RowErrors(groups.length);
     const results = this.#grouped.accumulators.map((each) => each.results(groups, errors));
     const keys = this.#grouped.index.keyColumns(groups);
-    return { keys, results, retract: null, errors: errors.failed ? errors : null };
+    return {
+      rows: groups.length,
+      keys,
+      results,
+      retract: null,
+      errors: errors.failed ? errors : null,
+    };
   }
 
   #changes(groups: Int32Array): Changes {
@@ -163,14 +171,14 @@ export class WindowBucket {
       takeColumn(concatColumns([old, must(after[at], 'a result')]), indices, rows),
     );
     const retract = Uint8Array.from(indices, (index) => (index < count ? 1 : 0));
-    if (!failed.failed) return { keys, results, retract, errors: null };
+    if (!failed.failed) return { rows, keys, results, retract, errors: null };
     const errors = new RowErrors(rows);
     const rowOf = new Map(picked.flatMap((index, row) => (index < 0 ? [[-1 - index, row]] : [])));
     for (const error of failed.list) {
       const row = rowOf.get(error.row);
       if (row !== undefined) errors.fail(row, error.code, error.message, error.column);
     }
-    return { keys, results, retract, errors };
+    return { rows, keys, results, retract, errors };
   }
 
   /** Keys, states, rows; where rows may be taken back also what is out. */

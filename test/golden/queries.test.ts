@@ -12,7 +12,7 @@ import { runRows } from '../operators/run-graph.ts';
 import { engineLines } from '../oracle/canonical.ts';
 import { committedLines, type Life, SINK } from '../oracle/distributed.ts';
 import { answerOf } from '../oracle/program.ts';
-import { type ColumnType, engineRows, relationOf, type Table } from '../oracle/tables.ts';
+import { type ColumnType, engineInput, relationOf, type Table } from '../oracle/tables.ts';
 import { momentOf } from '../oracle/time.ts';
 import { Decimal, type Value, Whole } from '../oracle/value.ts';
 
@@ -99,7 +99,8 @@ function valueOf(value: string | number | null | undefined, type: ColumnType): V
 
 const KNOWN: readonly Table[] = Object.entries(COLUMNS).map(([name, columns]) => ({
   name,
-  temporary: name === 'people',
+  kind: name === 'people' ? 'temporary' : 'stream',
+  deeds: [],
   columns: Object.entries(columns).map(([column, type]) => ({ name: column, type })),
   rows: (INPUTS[name] as string)
     .split('\n')
@@ -114,7 +115,7 @@ const evaluated = CASES.filter((name) => !read(`${name}.sql`).startsWith('-- not
 
 test.each(evaluated)('%s is what the plain evaluator says', (name) => {
   const { shown } = programs(read(`${name}.sql`));
-  const inputs = Object.fromEntries(KNOWN.map((table) => [table.name, engineRows(table)]));
+  const inputs = Object.fromEntries(KNOWN.map((table) => [table.name, engineInput(table)]));
   const relations = new Map(KNOWN.map((table) => [table.name, relationOf(table)]));
   const { rows, schema, failed } = runRows(shown, inputs);
   const wanted = answerOf(shown, relations);

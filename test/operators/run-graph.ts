@@ -7,6 +7,7 @@ import type { Schema } from '../../src/batch/types.ts';
 import { compileExpr, type CompiledExpr } from '../../src/expr/compile.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
 import type { GraphOperator, PhysicalGraph, SourceSpec } from '../../src/graph/graph.ts';
+import { makeRowDecoder } from '../../src/formats/row-decoder.ts';
 import { planSql } from '../../src/graph/plan-sql.ts';
 import { makeOperator } from '../../src/operators/make-operator.ts';
 import type { Operator, Output, RowProblem } from '../../src/operators/operator.ts';
@@ -32,19 +33,32 @@ export function runSql(sql: string, batchRows = 2048, turns: readonly number[] =
   return runWith(sql, turns, (run, operator) => run.open(operator, batchRows));
 }
 
-/** As `runSql`, over given rows of each table that does not make them itself; they may hold values as `batchFromRows` takes them. */
+/** Rows, which may hold values as `batchFromRows` takes them, or text in the table's format. */
+export type Input = readonly Row[] | string;
+
+/** What comes between two turns: nothing, the clock, or a barrier. */
+export type Pause = 'none' | 'tick' | 'barrier';
+
+/**
+ * As `runSql`, over given rows of each table that does not make them itself. `pauses` follow on the turns, over and over;
+ * without any, results that change leave at the end only.
+ */
 export function runRows(
   sql: string,
-  inputs: Readonly<Record<string, readonly Row[]>>,
+  inputs: Readonly<Record<string, Input>>,
   batchRows = 2048,
   turns: readonly number[] = [],
+  pauses: readonly Pause[] = [],
 ): RunResult {
-  return runWith(sql, turns, (run, operator) =>
+  const start = (run: GraphRun, operator: GraphOperator): Generator<void> =>
     operator.spec.tag === 'source' && MADE.has(operator.spec.connector.connector)
       ? run.open(operator, batchRows)
-      : run.feed(operator, inputs, batchRows),
-  );
+      : run.feed(operator, inputs, batchRows);
+  return runWith(sql, turns, start, pauses);
 }
+
+/** Longer than anything waits for the clock. */
+const TICK_MS = 60_000;
 
 const MADE: ReadonlySet<string> = new Set(['values', 'nexmark']);
 
@@ -52,6 +66,7 @@ function runWith(
   sql: string,
   turns: readonly number[],
   start: (run: GraphRun, operator: GraphOperator) => Generator<void>,
+  pauses: readonly Pause[] = [],
 ): RunResult {
   const { graph, errors } = planSql(sql, DECLARATIONS, { defaultSink: 'stdout' });
   if (graph === null) throw new Error(JSON.stringify(errors));
@@ -64,8 +79,25 @@ function runWith(
     const wanted = turns.length === 0 ? turn : (turns[turn % turns.length] as number);
     const source = open[wanted % open.length] as Generator<void>;
     if (source.next().done === true) open = open.filter((other) => other !== source);
+    run.pause(pauses[turn % pauses.length] ?? 'none');
   }
   return run.finish();
+}
+
+function* batchesOf(spec: SourceSpec, input: Input, batchRows: number): Generator<RecordBatch> {
+  if (typeof input !== 'string') {
+    for (let from = 0; from < input.length; from += batchRows)
+      yield batchFromRows(spec.physical, input.slice(from, from + batchRows));
+    return;
+  }
+  const bytes = new TextEncoder().encode(input);
+  const decoder = makeRowDecoder(spec.physical, spec.format);
+  for (let from = 0; from < bytes.length;) {
+    const { batch, errors, consumed } = decoder.decode(bytes, from, bytes.length, batchRows, true);
+    if (errors.length > 0) throw new Error(JSON.stringify(errors));
+    from = consumed;
+    yield batch;
+  }
 }
 
 /** What a source does to its batches. */
@@ -123,16 +155,15 @@ class GraphRun {
   /** Gives the rows of a table, one batch at each step. */
   *feed(
     operator: GraphOperator,
-    inputs: Readonly<Record<string, readonly Row[]>>,
+    inputs: Readonly<Record<string, Input>>,
     batchRows: number,
   ): Generator<void> {
     const { spec } = operator;
     if (spec.tag !== 'source') throw new Error('not a source');
-    const rows = inputs[spec.table];
-    if (rows === undefined) throw new Error(`no rows for ${spec.table}`);
+    const input = inputs[spec.table];
+    if (input === undefined) throw new Error(`no rows for ${spec.table}`);
     const reader = new SourceRun(spec, operator, [0]);
-    for (let from = 0; from < rows.length; from += batchRows) {
-      const batch = batchFromRows(spec.physical, rows.slice(from, from + batchRows));
+    for (const batch of batchesOf(spec, input, batchRows)) {
       this.#deliver(operator.id, reader, 0, batch);
       if (this.#mayLend(operator.id)) writeOver(batch);
       yield;
@@ -159,6 +190,30 @@ class GraphRun {
       this.#emit(id, segment.batch);
     }
     if (generator.watermark !== null) this.#watermark(id, generator.watermark);
+  }
+
+  #nowMs = 0;
+
+  /** What is held back leaves, from the sources downwards as behind a barrier. */
+  pause(pause: Pause): void {
+    if (pause === 'none') return;
+    this.#nowMs += TICK_MS;
+    for (const id of this.#downwards())
+      if (pause === 'tick') this.#operators.get(id)?.onTick(this.#nowMs, this.#outputOf(id));
+      else this.#operators.get(id)?.onBarrier(this.#outputOf(id));
+  }
+
+  #downwards(): string[] {
+    const found: string[] = [];
+    let rest = this.#graph.operators.map(({ id }) => id);
+    while (rest.length > 0) {
+      const ready = rest.filter((id) =>
+        this.#graph.edges.every(({ from, to }) => to !== id || found.includes(from)),
+      );
+      found.push(...ready);
+      rest = rest.filter((id) => !ready.includes(id));
+    }
+    return found;
   }
 
   #outputOf(id: string): Output {

@@ -3,6 +3,7 @@ import {
   DuckDBDateValue,
   DuckDBDecimalValue,
   DuckDBListValue,
+  DuckDBTimestampTZValue,
   DuckDBTimestampValue,
   type DuckDBValue,
 } from '@duckdb/node-api';
@@ -53,7 +54,8 @@ function ofDuck(value: DuckDBValue): string {
   if (typeof value === 'number') return doubleText(value);
   if (typeof value === 'string') return JSON.stringify(value);
   if (value instanceof DuckDBDecimalValue) return plainNumber(value.toString());
-  if (value instanceof DuckDBTimestampValue) return `t${value.micros}`;
+  if (value instanceof DuckDBTimestampValue || value instanceof DuckDBTimestampTZValue)
+    return `t${value.micros}`;
   if (value instanceof DuckDBDateValue) return `d${value.days}`;
   if (value instanceof DuckDBListValue) return `[${value.items.map(ofDuck).join()}]`;
   return String(value);

@@ -57,10 +57,10 @@ function converted(value: NonNullable<Value>, type: TypeName): Value {
     case 'boolean':
       return toBoolean(value);
     case 'timestamp':
+      return toMoment(value, false);
     case 'timestamp with time zone':
     case 'timestamptz':
-      if (value instanceof Day) return new Moment(BigInt(value.days) * DAY_MICROS);
-      return value instanceof Moment ? value : (momentOf(String(value)) ?? bad(value, 'a moment'));
+      return toMoment(value, true);
     case 'date': {
       if (value instanceof Day) return value;
       const moment = value instanceof Moment ? value : momentOf(String(value));
@@ -74,6 +74,13 @@ function converted(value: NonNullable<Value>, type: TypeName): Value {
 const bad = (value: Value, what: string): never => {
   throw new RowError(`${String(value)} is not ${what}`);
 };
+
+/** The zone of a session is UTC. */
+function toMoment(value: NonNullable<Value>, zoned: boolean): Value {
+  if (value instanceof Day) return new Moment(BigInt(value.days) * DAY_MICROS, zoned);
+  const moment = value instanceof Moment ? value : momentOf(String(value));
+  return moment === null ? bad(value, 'a moment') : new Moment(moment.micros, zoned);
+}
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 

@@ -7,7 +7,7 @@
  * means otherwise is left out of the comparison (`onlyOurs`).
  */
 import { Prng } from '../../src/base/prng.ts';
-import { runRows, type RunResult } from '../operators/run-graph.ts';
+import { type Pause, runRows, type RunResult } from '../operators/run-graph.ts';
 import { engineLines } from './canonical.ts';
 import { QueryDraw } from './draw-query.ts';
 import type { Sql } from './dialects.ts';
@@ -17,7 +17,7 @@ import { committedLines, linesOf, SINK } from './distributed.ts';
 import {
   declarationOf,
   drawTables,
-  engineRows,
+  engineInput,
   fileText,
   relationOf,
   type Table,
@@ -31,6 +31,8 @@ export type Case = {
   readonly query: Sql;
   readonly batchRows: number;
   readonly turns: readonly number[];
+  /** When results that change leave before the end. */
+  readonly pauses: readonly Pause[];
 };
 
 export type Size = { readonly rows: number; readonly depth: number };
@@ -40,7 +42,7 @@ export function drawCase(seed: string, size: Size): Case {
   const tables = drawTables(prng, size.rows);
   const depth = 1 + prng.below(size.depth);
   const query = new QueryDraw(prng, tables, depth === 1 && prng.chance(0.3)).query(depth);
-  const timed = depth === 1 && !/(FROM|JOIN) r /.test(query.ours);
+  const timed = depth === 1 && !/(FROM|JOIN) [lru] /.test(query.ours);
   return {
     seed,
     tables,
@@ -50,6 +52,9 @@ export function drawCase(seed: string, size: Size): Case {
     settings: timed && prng.chance(0.3) ? "SET updating_ttl = interval '1 day';\n" : '',
     batchRows: prng.pick([1, 2, 7, 8192]),
     turns: Array.from({ length: prng.below(6) }, () => prng.below(6)),
+    pauses: Array.from({ length: prng.below(6) }, () =>
+      prng.pick(['none', 'tick', 'barrier'] as const),
+    ),
   };
 }
 
@@ -59,6 +64,7 @@ export const withRows = (drawn: Case, keep: (table: Table, at: number) => boolea
   tables: drawn.tables.map((table) => ({
     ...table,
     rows: table.rows.filter((_, at) => keep(table, at)),
+    deeds: table.deeds.filter((_, at) => keep(table, at)),
   })),
 });
 
@@ -78,8 +84,10 @@ export function check(drawn: Case): Outcome {
   let result: RunResult;
   const program = programOf(drawn);
   try {
-    const inputs = Object.fromEntries(drawn.tables.map((table) => [table.name, engineRows(table)]));
-    result = runRows(program, inputs, drawn.batchRows, drawn.turns);
+    const inputs = Object.fromEntries(
+      drawn.tables.map((table) => [table.name, engineInput(table)]),
+    );
+    result = runRows(program, inputs, drawn.batchRows, drawn.turns, drawn.pauses);
   } catch (error) {
     return refusal(error as Error);
   }
@@ -108,7 +116,7 @@ export function check(drawn: Case): Outcome {
  */
 export function checkLife(drawn: Case): Outcome | null {
   const sources = `${drawn.tables.map(declarationOf).join('\n')}\n${drawn.settings}`;
-  const inputs = Object.fromEntries(drawn.tables.map((table) => [table.name, engineRows(table)]));
+  const inputs = Object.fromEntries(drawn.tables.map((table) => [table.name, engineInput(table)]));
   let whole: RunResult;
   try {
     whole = runRows(`${sources}\n${drawn.query.ours};`, inputs, drawn.batchRows, drawn.turns);

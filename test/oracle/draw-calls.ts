@@ -6,9 +6,14 @@ import type { ColumnType } from './tables.ts';
 
 export type DrawnCall = { readonly call: Sql; readonly type: ColumnType };
 
+/** Of all aggregates; of count, sum and avg, which windows of rows that are taken back have; of those of values once only. */
+export type Among = 'all' | 'totals' | 'distinct';
+
 /** An aggregate, now and then of some rows only. */
-export function drawAggregate(prng: Prng, draw: ExpressionDraw): DrawnCall {
+export function drawAggregate(prng: Prng, draw: ExpressionDraw, among: Among = 'all'): DrawnCall {
   const filter = prng.chance(0.2) ? sql` FILTER (WHERE ${draw.condition(2)})` : sql``;
+  if (among === 'totals') return prng.pick(totalled(prng, draw, filter))();
+  if (among === 'distinct') return prng.pick(distinct(prng, draw, filter))();
   return prng.pick([...plain(prng, draw, filter), ...collected(prng, draw, filter)])();
 }
 
@@ -24,6 +29,7 @@ function plain(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
     'double',
     'text',
     'timestamp',
+    'instant',
     'date',
   ] as const);
   const one = prng.pick(['', '', 'DISTINCT ']);
@@ -58,6 +64,63 @@ function plain(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
   ];
 }
 
+function totalled(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
+  const depth = prng.below(2);
+  const type = prng.pick(['int', 'bigint', 'text', 'date'] as const);
+  return [
+    () => ({ call: sql`count(*)${filter}`, type: 'bigint' }),
+    () => ({ call: sql`count(${draw.of(type, depth)})${filter}`, type: 'bigint' }),
+    () => ({
+      call: sql`CAST(sum(${draw.of('bigint', depth)})${filter} AS BIGINT)`,
+      type: 'bigint',
+    }),
+    () => ({
+      call: sql`CAST(sum(${draw.of('decimal', depth)})${filter} AS DECIMAL(20, 4))`,
+      type: 'decimal',
+    }),
+    () => ({ call: sql`avg(${draw.of('bigint', depth)})${filter}`, type: 'double' }),
+  ];
+}
+
+function distinct(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
+  const type = prng.pick([
+    'int',
+    'bigint',
+    'huge',
+    'decimal',
+    'double',
+    'text',
+    'instant',
+  ] as const);
+  const [text, int] = [draw.of('text', prng.below(2)), draw.of('int', 0)];
+  const count = (): DrawnCall => ({
+    call: sql`count(DISTINCT ${draw.of(type, prng.below(2))})${filter}`,
+    type: 'bigint',
+  });
+  return [
+    count,
+    count,
+    () => ({ call: sql`CAST(sum(DISTINCT ${int})${filter} AS BIGINT)`, type: 'bigint' }),
+    () => ({
+      call: sql`CAST(sum(DISTINCT ${draw.of('decimal', 1)})${filter} AS DECIMAL(20, 4))`,
+      type: 'decimal',
+    }),
+    () => ({ call: sql`avg(DISTINCT ${draw.of('bigint', 1)})${filter}`, type: 'double' }),
+    () => ({
+      call: sql`string_agg(DISTINCT ${text}, '-' ORDER BY ${text})${filter}`,
+      type: 'text',
+    }),
+    () => ({
+      call: onlyOurs(
+        sql`array_to_string(array_agg(DISTINCT ${int} ORDER BY ${int} DESC)${filter}, ',')`,
+      ),
+      type: 'text',
+    }),
+    () => ({ call: sql`CAST(median(DISTINCT ${int})${filter} AS DOUBLE)`, type: 'double' }),
+    () => ({ call: sql`count(*)${filter}`, type: 'bigint' }),
+  ];
+}
+
 function collected(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
   const int = draw.of('int', 0);
   const text = draw.of('text', 0);
@@ -79,7 +142,7 @@ function collected(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
       call: onlyOurs(sql`percentile_disc(0.3) WITHIN GROUP (ORDER BY ${int})${filter}`),
       type: 'int',
     }),
-    () => ({ call: onlyOurs(sql`bit_xor(${draw.of('bigint', 0)})${filter}`), type: 'bigint' }),
+    () => ({ call: sql`bit_xor(${draw.of('bigint', 0)})${filter}`, type: 'bigint' }),
   ];
 }
 

@@ -6,11 +6,23 @@ import type { Prng } from '../../src/base/prng.ts';
 import { join, onlyOurs, pair, sql, type Sql } from './dialects.ts';
 import { guardedCondition, guardedNumber, repeated } from './draw-guarded.ts';
 import { matched, matching } from './draw-patterns.ts';
-import { type ColumnType, HUGE } from './tables.ts';
+import { type ColumnType, drawInstant, HUGE } from './tables.ts';
+import { momentText } from './time.ts';
 
 export type DrawnColumn = { readonly sql: Sql; readonly type: ColumnType };
 
 type Drawing = (depth: number) => Sql;
+
+/** With changes of the clocks by an hour or by half of one, without any, and told by their distance from UTC. */
+const ZONES: readonly string[] = [
+  'Europe/Paris',
+  'America/New_York',
+  'Australia/Lord_Howe',
+  'Asia/Kolkata',
+  'UTC',
+  '+05:30',
+  '-03:00',
+];
 
 export class ExpressionDraw {
   readonly #prng: Prng;
@@ -59,6 +71,8 @@ export class ExpressionDraw {
         return sql`'${prng.pick(['a', 'b', 'Ab', 'u', 'äö', '', 'x_y'])}'`;
       case 'boolean':
         return sql`${prng.pick(['true', 'false'])}`;
+      case 'instant':
+        return sql`TIMESTAMPTZ '${momentText(drawInstant(prng))}'`;
       case 'date':
         return sql`DATE '2024-01-${String(1 + prng.below(20)).padStart(2, '0')}'`;
       default:
@@ -112,12 +126,17 @@ export class ExpressionDraw {
           ...shared,
           ...compared,
           (depth) => sql`CAST(${this.of('timestamp', depth)} AS DATE)`,
+          (depth) => sql`CAST(${this.of('instant', depth)} AS DATE)`,
           (depth) => sql`(${this.of('date', depth)} + ${this.#prng.below(40)})`,
         ];
+      case 'instant':
+        return [...shared, ...compared, ...this.#instant()];
       default:
         return [
           ...shared,
           ...compared,
+          (depth) => sql`(${this.of('instant', depth)} AT TIME ZONE ${this.#zone()})`,
+          (depth) => sql`CAST(${this.of('instant', depth)} AS TIMESTAMP)`,
           (depth) =>
             sql`(${this.of('timestamp', depth)} ${this.#prng.pick(['+', '-'])} interval '${1 + this.#prng.below(20)} ${this.#prng.pick(['seconds', 'minutes', 'days', 'months'])}')`,
           (depth) =>
@@ -125,6 +144,32 @@ export class ExpressionDraw {
           (depth) => sql`CAST(${this.of('date', depth)} AS TIMESTAMP)`,
         ];
     }
+  }
+
+  /** DuckDB does not know zones by their distance from UTC. */
+  #zone(): Sql {
+    const zone = `'${this.#prng.pick(ZONES)}'`;
+    return pair(zone, /[+-]/.test(zone) ? null : zone);
+  }
+
+  #instant(): readonly Drawing[] {
+    const instant = (depth: number): Sql => this.of('instant', depth);
+    const unit = this.#prng.pick(['second', 'hour', 'day', 'week', 'month', 'year']);
+    const step = this.#prng.pick(['seconds', 'hours', 'days', 'months']);
+    return [
+      (depth) => sql`(${this.of('timestamp', depth)} AT TIME ZONE ${this.#zone()})`,
+      (depth) => sql`(${instant(depth)} AT TIME ZONE ${this.#zone()} AT TIME ZONE ${this.#zone()})`,
+      (depth) => sql`timezone(${this.#zone()}, ${this.of('timestamp', depth)})`,
+      (depth) =>
+        sql`(${instant(depth)} ${this.#prng.pick(['+', '-'])} interval '${1 + this.#prng.below(20)} ${step}')`,
+      (depth) => sql`date_trunc('${unit}', ${instant(depth)})`,
+      (depth) =>
+        onlyOurs(
+          sql`date_bin(interval '${this.#prng.pick([7, 15, 60])} minutes', ${instant(depth)})`,
+        ),
+      (depth) => sql`CAST(${this.of('timestamp', depth)} AS TIMESTAMPTZ)`,
+      (depth) => sql`CAST(CAST(${instant(depth)} AS TEXT) AS TIMESTAMPTZ)`,
+    ];
   }
 
   #int(): readonly Drawing[] {
@@ -156,10 +201,13 @@ export class ExpressionDraw {
       (depth) => sql`CAST(strpos(${this.of('text', depth)}, ${this.of('text', depth)}) AS BIGINT)`,
       (depth) =>
         sql`CAST(extract(${this.#prng.pick(['year', 'month', 'day', 'hour', 'minute', 'dow', 'doy', 'quarter'])} FROM ${this.of('timestamp', depth)}) AS BIGINT)`,
+      (depth) =>
+        sql`CAST(extract(${this.#prng.pick(['year', 'day', 'hour', 'minute', 'dow', 'doy'])} FROM ${this.of('instant', depth)}) AS BIGINT)`,
+      (depth) => sql`${pair('to_unix_millis', 'epoch_ms')}(${this.of('timestamp', depth)})`,
       (depth) => sql`abs(${this.of('bigint', depth)})`,
-      (depth) => onlyOurs(sql`(${this.of('bigint', depth)} # ${this.of('bigint', depth)})`),
+      (depth) => this.#either(this.of('bigint', depth), this.of('bigint', depth)),
       (depth) => sql`(${this.of('bigint', depth)} & ${this.of('bigint', depth)})`,
-      (depth) => onlyOurs(sql`CAST(${this.of('decimal', depth)} AS BIGINT)`),
+      (depth) => sql`CAST(${this.of('decimal', depth)} AS BIGINT)`,
       (depth) => sql`CAST(CAST(${this.of('bigint', depth)} AS TEXT) AS BIGINT)`,
       (depth) => guardedNumber(this.#prng, (type, deep) => this.of(type, deep), depth),
       ...(this.#risky ? risky : []),
@@ -171,6 +219,14 @@ export class ExpressionDraw {
     return pair(
       `(${left.ours} / ${right.ours})`,
       left.duck === null || right.duck === null ? null : `(${left.duck} // ${right.duck})`,
+    );
+  }
+
+  /** What one of both has, bit by bit. */
+  #either(left: Sql, right: Sql): Sql {
+    return pair(
+      `(${left.ours} # ${right.ours})`,
+      left.duck === null || right.duck === null ? null : `xor(${left.duck}, ${right.duck})`,
     );
   }
 
@@ -219,7 +275,7 @@ export class ExpressionDraw {
       (depth) => sql`lpad(${text(depth)}, ${n() + 2}, '*')`,
       (depth) => sql`rpad(${text(depth)}, ${n() + 2}, 'äb')`,
       (depth) => sql`split_part(${text(depth)}, ',', ${1 + n()})`,
-      (depth) => onlyOurs(sql`reverse(${text(depth)})`),
+      (depth) => sql`reverse(${text(depth)})`,
       (depth) => onlyOurs(sql`initcap(${text(depth)})`),
       (depth) => sql`translate(${text(depth)}, 'ab', 'x')`,
       (depth) => sql`repeat(${this.of('text', Math.min(depth, 1))}, ${n()})`,
@@ -229,6 +285,7 @@ export class ExpressionDraw {
       (depth) => sql`CAST(${this.of('date', depth)} AS TEXT)`,
       (depth) => sql`md5(${text(depth)})`,
       (depth) => onlyOurs(sql`CAST(${this.of('timestamp', depth)} AS TEXT)`),
+      (depth) => onlyOurs(sql`CAST(${this.of('instant', depth)} AS TEXT)`),
     ];
   }
 
@@ -241,6 +298,7 @@ export class ExpressionDraw {
       'double',
       'text',
       'timestamp',
+      'instant',
       'date',
     ] as const);
     const value = (depth: number): Sql => this.of(type, depth);

@@ -8,8 +8,14 @@ import type { Prng } from '../../src/base/prng.ts';
 import { join, onlyOurs, pair, sql, type Sql } from './dialects.ts';
 import { type DrawnColumn, ExpressionDraw } from './draw-expression.ts';
 import { drawBest } from './draw-best.ts';
-import { drawAggregate, drawOver } from './draw-calls.ts';
-import type { ColumnType, Table, TableColumn } from './tables.ts';
+import { type Among, drawAggregate, drawOver } from './draw-calls.ts';
+import {
+  type ColumnType,
+  isChanges,
+  type Table,
+  type TableColumn,
+  type TableKind,
+} from './tables.ts';
 
 export type Relation = {
   /** What stands in FROM, without an alias. */
@@ -23,6 +29,10 @@ export type Relation = {
   /** The call that cut the windows of the column `w`. */
   readonly window: Sql | null;
 };
+
+/** Windows one after the other since 1970, whenever they are told. */
+const PLAIN_TUMBLE =
+  /^tumble\((interval '\d+ seconds')(?:, (?:lateness|early) => interval '\d+ seconds')*\)$/;
 
 export class QueryDraw {
   readonly #prng: Prng;
@@ -58,7 +68,7 @@ export class QueryDraw {
   }
 
   #relation(depth: number): Relation {
-    if (depth <= 0) return this.#table();
+    if (depth <= 0) return this.#anyTable();
     // Which rows fail is plain where each is computed once; a key of a join fails whether or not it meets anything.
     if (this.#risky)
       return this.#prng.pick([
@@ -74,6 +84,8 @@ export class QueryDraw {
       () => this.#joined(depth),
       () => this.#joined(depth),
       () => this.#windowJoin(depth),
+      () => this.#openWindows(),
+      () => this.#windowedChanges(),
       () => this.#best(),
       () => this.#best(),
       () => this.#intervalJoin(),
@@ -83,6 +95,8 @@ export class QueryDraw {
       () => this.#topN(this.#relation(depth - 1)),
       () => this.#limited(this.#relation(depth - 1)),
       () => this.#distinct(this.#relation(depth - 1)),
+      () => this.#distinct(this.#updatingRelation(depth - 1)),
+      () => this.#grouped(this.#updatingRelation(depth - 1), 'distinct'),
       () => this.#setOperation(depth),
       () => this.#common(this.#relation(depth - 1)),
       () => this.#withValue(depth),
@@ -93,8 +107,46 @@ export class QueryDraw {
   }
 
   #table(): Relation {
-    const { name, columns } = this.#prng.pick(this.#tables.filter((table) => !table.temporary));
-    return { from: sql`${name}`, columns, appends: true, timed: true, time: 'ts', window: null };
+    return timedRelation(this.#prng.pick(this.#ofKind('stream')));
+  }
+
+  #ofKind(...kinds: readonly TableKind[]): Table[] {
+    return this.#tables.filter(({ kind }) => kinds.includes(kind));
+  }
+
+  /** A stream, or a table whose rows are taken back or come behind the watermark. */
+  #anyTable(): Relation {
+    if (this.#prng.chance(0.7)) return this.#table();
+    const found = this.#ofKind('behind', 'changes', 'timed changes');
+    const { name, columns, kind } = this.#prng.pick(found);
+    const appends = kind === 'behind';
+    // By its event time it could be joined with others of theirs, for which its rows are late.
+    const usable = appends ? columns.filter((column) => column.name !== 'ts') : columns;
+    return {
+      from: sql`${name}`,
+      columns: usable,
+      appends,
+      timed: false,
+      time: null,
+      window: null,
+    };
+  }
+
+  /** Draws until rows may be taken back; a table of changes at the latest. */
+  #updatingRelation(depth: number): Relation {
+    for (let tries = 0; tries < 2; tries++) {
+      const relation = this.#relation(depth);
+      if (!relation.appends) return relation;
+    }
+    const { name, columns } = this.#prng.pick(this.#ofKind('changes', 'timed changes'));
+    return {
+      from: sql`${name}`,
+      columns,
+      appends: false,
+      timed: false,
+      time: null,
+      window: null,
+    };
   }
 
   /** Draws until rows have a time; a table at the latest. */
@@ -161,6 +213,7 @@ export class QueryDraw {
       'text',
       'boolean',
       'timestamp',
+      'instant',
       'date',
     ]);
   }
@@ -182,6 +235,7 @@ export class QueryDraw {
     relation: Relation,
     q: string,
     keysMax: number,
+    among: Among = 'all',
   ): {
     items: Sql[];
     keys: string[];
@@ -202,6 +256,7 @@ export class QueryDraw {
         'bigint',
         'huge',
         'date',
+        'instant',
       ] as const);
       items.push(sql`${draw.of(type, this.#prng.below(3))} AS ${name}`);
       columns.push({ name, type });
@@ -210,7 +265,7 @@ export class QueryDraw {
     const calls: Sql[] = [];
     for (let at = 1 + this.#prng.below(3); at > 0; at--) {
       const name = this.#name('c');
-      const { call, type } = drawAggregate(this.#prng, draw);
+      const { call, type } = drawAggregate(this.#prng, draw, among);
       calls.push(call);
       items.push(sql`${call} AS ${name}`);
       columns.push({ name, type });
@@ -221,9 +276,9 @@ export class QueryDraw {
     return { items, keys, columns, having };
   }
 
-  #grouped(relation: Relation): Relation {
+  #grouped(relation: Relation, among: Among = 'all'): Relation {
     const q = this.#name('q');
-    const { items, keys, columns, having } = this.#grouping(relation, q, 2);
+    const { items, keys, columns, having } = this.#grouping(relation, q, 2, among);
     const where = this.#where(this.#draw(relation, q));
     const by = keys.length === 0 ? sql`` : sql` GROUP BY ${this.#groupBy(keys)}`;
     return this.#nested(
@@ -277,17 +332,25 @@ export class QueryDraw {
 
   /** DuckDB has windows that follow on each other, if there is a column to cut. */
   #windowSql(call: string, relation: Relation, q: string): Sql {
-    const width = /^tumble\((interval '\d+ seconds')\)$/.exec(call)?.[1];
+    const width = PLAIN_TUMBLE.exec(call)?.[1];
     if (width === undefined || relation.time === null) return pair(call, null);
     return pair(call, `time_bucket(${width}, ${q}.${relation.time})`);
   }
 
   #windowed(relation: Relation, wanted = this.#windowCall(), keysMax = 2): Relation {
     const q = this.#name('q');
-    const { items, keys, columns, having } = this.#grouping(relation, q, keysMax);
+    const { items, keys, columns, having } = this.#grouping(
+      relation,
+      q,
+      keysMax,
+      relation.appends ? 'all' : 'totals',
+    );
     const where = this.#where(this.#draw(relation, q));
     const before = relation.columns.find((column) => column.type === 'window');
-    const again = before !== undefined && !wanted.startsWith('session') && this.#prng.chance(0.6);
+    // The same call means the same windows, not those of the times that they end at.
+    const same = relation.window?.ours === wanted;
+    const again =
+      before !== undefined && !wanted.startsWith('session') && (same || this.#prng.chance(0.6));
     const window = again ? sql`${q}.${before.name}` : this.#windowSql(wanted, relation, q);
     const name = this.#name('w');
     const query = sql`SELECT ${join([sql`${window} AS ${name}`, ...items], ', ')} FROM ${relation.from} AS ${q}${where} GROUP BY ${[again ? `${q}.${before.name}` : name, ...keys].join(', ')}${having}`;
@@ -296,6 +359,39 @@ export class QueryDraw {
       timed: true,
       window: again ? relation.window : pair(wanted, null),
     });
+  }
+
+  #alignedCall(): string {
+    if (this.#prng.chance(0.5))
+      return `tumble(interval '${this.#prng.pick([2, 5, 10, 30])} seconds')`;
+    for (;;) {
+      const call = this.#windowCall();
+      if (!call.startsWith('session')) return call;
+    }
+  }
+
+  /** Windows that are told before they end, or hear of rows after it; what remains is the same. */
+  #openWindows(): Relation {
+    const [behind] = this.#ofKind('behind');
+    const table =
+      behind !== undefined && this.#prng.chance(0.5)
+        ? behind
+        : this.#prng.pick(this.#ofKind('stream', 'timed changes'));
+    const late = table === behind || this.#prng.chance(0.6);
+    const options = [
+      ...(late ? ["lateness => interval '6 seconds'"] : []),
+      ...(!late || this.#prng.chance(0.5) ? ["early => interval '2 seconds'"] : []),
+    ];
+    const call = `${this.#alignedCall().slice(0, -1)}, ${options.join(', ')})`;
+    const { from, columns } = this.#windowed(timedRelation(table), call);
+    return { from, columns, appends: false, timed: false, time: null, window: null };
+  }
+
+  /** Windows of rows that are taken back while they are open. */
+  #windowedChanges(): Relation {
+    const [table] = this.#ofKind('timed changes');
+    if (table === undefined) return this.#openWindows();
+    return this.#windowed(timedRelation(table), this.#alignedCall());
   }
 
   /** An equality between the two sides. */
@@ -313,7 +409,9 @@ export class QueryDraw {
   }
 
   #on(left: Relation, l: string, right: Relation, r: string): Sql | null {
-    const types = (['int', 'text', 'bigint', 'huge', 'date', 'timestamp'] as const).filter((type) =>
+    const types = (
+      ['int', 'text', 'bigint', 'huge', 'date', 'timestamp', 'instant'] as const
+    ).filter((type) =>
       [left, right].every(({ columns }) => columns.some((column) => column.type === type)),
     );
     if (types.length === 0) return null;
@@ -341,7 +439,7 @@ export class QueryDraw {
   }
 
   #right(depth: number): Relation {
-    const temporary = this.#tables.find((table) => table.temporary);
+    const [temporary] = this.#ofKind('temporary');
     if (temporary === undefined || !this.#prng.chance(0.2)) return this.#relation(depth);
     const { name, columns } = temporary;
     return { from: sql`${name}`, columns, appends: true, timed: false, time: null, window: null };
@@ -350,6 +448,8 @@ export class QueryDraw {
   #joined(depth: number): Relation {
     const left = this.#relation(depth - 1);
     const right = this.#right(this.#prng.below(depth));
+    // Windows of one kind would meet as windows do, whatever else is asked for.
+    if (windowOf(left) !== '' && windowOf(right) !== '') return this.#windowJoin(depth);
     const [l, r] = [this.#name('l'), this.#name('r')];
     const on = this.#on(left, l, right, r);
     if (on === null) return this.#project(left);
@@ -635,7 +735,7 @@ export class QueryDraw {
   } {
     const sides = [this.#relation(depth - 1), this.#relation(this.#prng.below(depth))] as const;
     const types = Array.from({ length: 1 + this.#prng.below(3) }, () =>
-      this.#prng.pick(['int', 'text', 'bigint', 'huge', 'boolean', 'date'] as const),
+      this.#prng.pick(['int', 'text', 'bigint', 'huge', 'boolean', 'date', 'instant'] as const),
     );
     const columns = types.map((type) => ({ name: this.#name('c'), type }));
     const queryOf = (relation: Relation): Sql => {
@@ -678,6 +778,15 @@ export class QueryDraw {
   }
 }
 
+const timedRelation = ({ name, columns, kind }: Table): Relation => ({
+  from: sql`${name}`,
+  columns,
+  appends: !isChanges({ kind }),
+  timed: true,
+  time: 'ts',
+  window: null,
+});
+
 /** What a projection leaves as it is. */
 const relationRest = ({ appends, timed, time, window }: Relation): Partial<Relation> => ({
   appends,
@@ -698,5 +807,10 @@ export const drawn = ({ columns }: Relation, q: string): DrawnColumn[] =>
 const windowOf = ({ columns }: Relation): string =>
   columns.find((column) => column.type === 'window')?.name ?? '';
 
-const orderedColumns = (relation: Relation, q: string): Sql[] =>
-  drawn(relation, q).map((column) => column.sql);
+/** All that tells rows apart; windows that begin together, as those of `cumulate`, by their ends. */
+const orderedColumns = (relation: Relation, q: string): Sql[] => [
+  ...drawn(relation, q).map((column) => column.sql),
+  ...relation.columns.flatMap(({ name, type }) =>
+    type === 'window' ? [pair(`${q}.${name}.end`, `${q}.${name}`)] : [],
+  ),
+];

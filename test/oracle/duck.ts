@@ -3,12 +3,13 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { duckLines } from './canonical.ts';
 import { type Case, differenceOf, type Outcome, relations } from './check.ts';
 import { answerOf } from './program.ts';
-import { duckDeclaration, duckValue } from './tables.ts';
+import { duckDeclaration, duckValue, heldRows } from './tables.ts';
 
 export async function openDuck(): Promise<DuckDBConnection> {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await instance.connect();
   await connection.run('SET order_by_non_integer_literal = true');
+  await connection.run("SET TimeZone = 'UTC'");
   return connection;
 }
 
@@ -21,7 +22,7 @@ export async function checkDuck(
   if (duck === null) return null;
   for (const table of drawn.tables) {
     await connection.run(duckDeclaration(table));
-    const rows = table.rows.map((row) => `(${row.map(duckValue).join(', ')})`);
+    const rows = heldRows(table).map((row) => `(${row.map(duckValue).join(', ')})`);
     if (rows.length > 0)
       await connection.run(`INSERT INTO ${table.name} VALUES ${rows.join(', ')}`);
   }

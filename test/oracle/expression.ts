@@ -11,7 +11,7 @@ import { cast, castText, textOf } from './cast.ts';
 import { callFunction } from './functions.ts';
 import { type Context, fieldOf, lookUp } from './scope.ts';
 import { likePattern } from './text.ts';
-import { intervalOf } from './time.ts';
+import { atTimeZone, intervalOf } from './time.ts';
 import {
   compare,
   compareNullable,
@@ -108,6 +108,10 @@ export function evaluate(expression: Expression, context: Context): Value {
       return cast(of(expression.operand), expression.type, expression.safe);
     case 'call':
       return call(expression, context);
+    case 'at_time_zone': {
+      const [moment, zone] = [of(expression.operand), of(expression.zone)];
+      return moment === null || zone === null ? null : atTimeZone(moment as Moment, zone as string);
+    }
     case 'array':
       return expression.elements.map(of);
     case 'row':

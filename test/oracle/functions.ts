@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { textOf } from './cast.ts';
 import { capitalised, pad, splitPart, substring } from './text.ts';
-import { floorDivide, part, truncate } from './time.ts';
+import { atTimeZone, floorDivide, part, truncate } from './time.ts';
 import {
   asDouble,
   big,
@@ -176,8 +176,10 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
   ),
   date_bin: strict(([step, value]) => {
     const width = (step as Interval).length;
-    return new Moment(floorDivide(moment(value).micros, width) * width);
+    const { micros, zoned } = moment(value);
+    return new Moment(floorDivide(micros, width) * width, zoned);
   }),
+  timezone: strict(([zone, value]) => atTimeZone(moment(value), text(zone))),
   to_timestamp_millis: strict(([value]) => new Moment((value as Whole).value * 1000n)),
   to_unix_millis: strict(([value]) => big(floorDivide(moment(value).micros, 1000n))),
   make_array: (args) => args,

@@ -8,7 +8,7 @@
 import { parseArgs } from 'node:util';
 import { check, checkLife, drawCase, type Outcome, programOf, shrunk, type Case } from './check.ts';
 import { checkDuck, openDuck } from './duck.ts';
-import { duckValue } from './tables.ts';
+import { duckValue, fileText, isChanges } from './tables.ts';
 
 const USAGE =
   'npm run oracle -- [--seed N] [--runs M] [--rows R] [--depth D] [--no-duck] [--lives] [--keep-going] [--verbose]';
@@ -35,11 +35,17 @@ const count = (what: string): void => void counts.set(what, (counts.get(what) ??
 function show(drawn: Case, message: string): void {
   say(`\nseed ${drawn.seed}: ${message}`);
   say(programOf(drawn));
-  for (const { name, columns, rows } of drawn.tables)
-    say(
-      `${name} (${columns.map((column) => column.name).join(', ')}): ${rows.map((row) => `(${row.map(duckValue).join(', ')})`).join(' ')}`,
-    );
-  say(`batches of ${drawn.batchRows}, turns ${drawn.turns.join(' ')}`);
+  for (const table of drawn.tables) {
+    const { name, columns, rows } = table;
+    if (isChanges(table)) say(`${name}:\n${fileText(table).trimEnd()}`);
+    else
+      say(
+        `${name} (${columns.map((column) => column.name).join(', ')}): ${rows.map((row) => `(${row.map(duckValue).join(', ')})`).join(' ')}`,
+      );
+  }
+  say(
+    `batches of ${drawn.batchRows}, turns ${drawn.turns.join(' ')}, pauses ${drawn.pauses.join(' ')}`,
+  );
 }
 
 function told(outcome: Outcome): string {

@@ -85,3 +85,18 @@ test('some of the queries choose the best rows of their windows', () => {
   const chosen = seeds(200).filter((seed) => tagsOf(seed).includes('window-best'));
   expect(chosen.length).toBeGreaterThan(2);
 });
+
+test.each([
+  ['tables of changes', /(FROM|JOIN) u /],
+  [
+    'windows of rows that are taken back',
+    /interval '\d+ seconds'\) AS w\d+, [^()]*\(?[^;]* FROM u AS/,
+  ],
+  ['rows behind the watermark', /lateness => [^;]* FROM l AS/],
+  ['windows that are told early', /early => /],
+  ['time zones', /AT TIME ZONE/],
+  ['values once only, of rows that are taken back', /DISTINCT [^;]*(FROM|JOIN) u /],
+])('some of the queries are about %s', (_, pattern) => {
+  const drawn = seeds(200).filter((seed) => pattern.test(drawCase(seed, SIZE).query.ours));
+  expect(drawn.length).toBeGreaterThan(2);
+});

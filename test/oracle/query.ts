@@ -207,13 +207,6 @@ export class Evaluator {
     one: boolean,
   ): Context[] {
     const read = argumentsOf(select);
-    const sound = scopes.filter((scope) => {
-      const context = { ...this.context(scope), aliases };
-      return this.#try(false, () => {
-        for (const argument of read) evaluate(argument, context);
-        return true;
-      });
-    });
     const sets = setsOf(select.groupBy).map((set) =>
       set.map((key) => keyOf(key, select, empty.columns)),
     );
@@ -222,7 +215,22 @@ export class Evaluator {
       const kept = new Set(keys.map(shapeOf));
       const leftOut = new Set([...all].filter((key) => !kept.has(key)));
       const base = { aliases, leftOut, kept };
-      return this.#groupsOf(keys, sound, empty, base, one);
+      return this.#groupsOf(keys, this.#sound(scopes, read, aliases), empty, base, one);
+    });
+  }
+
+  /** A row stands once for each grouping set, and so it fails in each by what aggregates read of it. */
+  #sound(
+    scopes: readonly Scope[],
+    read: readonly Expression[],
+    aliases: ReadonlyMap<string, Expression>,
+  ): Scope[] {
+    return scopes.filter((scope) => {
+      const context = { ...this.context(scope), aliases };
+      return this.#try(false, () => {
+        for (const argument of read) evaluate(argument, context);
+        return true;
+      });
     });
   }
 

@@ -54,10 +54,13 @@ export function addInterval(moment: Moment, { months, days, micros }: Interval):
     const ofDay = at - floorDivide(at, DAY_MICROS) * DAY_MICROS;
     at = microsOf(Date.UTC(year, month, day)) + ofDay;
   }
-  return new Moment(at + BigInt(days) * DAY_MICROS + micros);
+  return new Moment(at + BigInt(days) * DAY_MICROS + micros, moment.zoned);
 }
 
-export function truncate(unit: string, moment: Moment): Moment {
+export const truncate = (unit: string, moment: Moment): Moment =>
+  new Moment(truncated(unit, moment).micros, moment.zoned);
+
+function truncated(unit: string, moment: Moment): Moment {
   const date = dateOf(moment);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   const fixed = UNITS[unit];
@@ -134,8 +137,59 @@ export function momentOf(text: string): Moment | null {
   return new Moment(microsOf(ms) + BigInt((fraction as string).padEnd(6, '0')));
 }
 
-/** `2024-01-31T23:59:59.5` */
+const CLOCKS = new Map<string, Intl.DateTimeFormat>();
+
+/** What clocks of a zone show at a moment, less the moment, by the runtime's calendar. */
+function offsetAt(zone: string, micros: bigint): bigint {
+  const written = /^([+-])(\d\d):(\d\d)$/.exec(zone);
+  if (written !== null) {
+    const minutes = BigInt(Number(written[2]) * 60 + Number(written[3]));
+    return (written[1] === '-' ? -minutes : minutes) * 60_000_000n;
+  }
+  let clock = CLOCKS.get(zone);
+  if (clock === undefined) {
+    clock = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+    CLOCKS.set(zone, clock);
+  }
+  const second = floorDivide(micros, 1_000_000n) * 1_000_000n;
+  const parts = clock.formatToParts(Number(second / 1000n));
+  const of = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
+  const shown = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'));
+  return microsOf(shown + of('second') * 1000) - second;
+}
+
+/** A moment as clocks of the zone showed it, or the moment at which they showed a time: of two, the later one. */
+export function atTimeZone({ micros, zoned }: Moment, zone: string): Moment {
+  if (zoned) return new Moment(micros + offsetAt(zone, micros));
+  const [before, after] = [
+    offsetAt(zone, micros - DAY_MICROS),
+    offsetAt(zone, micros + DAY_MICROS),
+  ];
+  const candidates = [before, after].map((offset) => micros - offset);
+  const shown = candidates.filter((each) => each + offsetAt(zone, each) === micros);
+  // A time that was jumped over lies as much later as the clocks were before.
+  if (shown.length === 0) return new Moment(micros - before, true);
+  return new Moment(
+    shown.reduce((latest, each) => (each > latest ? each : latest)),
+    true,
+  );
+}
+
+/** `2024-01-31T23:59:59.5`, with `Z` behind it for a moment with a zone. */
 export function momentText(moment: Moment): string {
+  return `${plainText(moment)}${moment.zoned ? 'Z' : ''}`;
+}
+
+function plainText(moment: Moment): string {
   const second = dateOf(moment).toISOString().slice(0, 19);
   const rest = moment.micros - floorDivide(moment.micros, 1_000_000n) * 1_000_000n;
   return rest === 0n ? second : `${second}.${String(rest).padStart(6, '0').replace(/0+$/, '')}`;

@@ -28,12 +28,14 @@ export class Decimal {
   }
 }
 
-/** Microseconds since 1970, without a zone or in UTC. */
+/** Microseconds since 1970; `zoned` tells a TIMESTAMPTZ from a TIMESTAMP. */
 export class Moment {
   readonly micros: bigint;
+  readonly zoned: boolean;
 
-  constructor(micros: bigint) {
+  constructor(micros: bigint, zoned = false) {
     this.micros = micros;
+    this.zoned = zoned;
   }
 }
 
