@@ -50,8 +50,21 @@ function takeValues(values: Int32Array, indices: Int32Array, count: number): Int
   return taken;
 }
 
-function takePairs(words: Int32Array, indices: Int32Array, count: number): Int32Array {
+function takePairs(
+  words: Int32Array,
+  indices: Int32Array,
+  count: number,
+  padded: boolean,
+): Int32Array {
   const taken = new Int32Array(count * 2);
+  if (!padded) {
+    for (let row = 0, to = 0; row < count; row++, to += 2) {
+      const from = (indices[row] as number) * 2;
+      taken[to] = words[from] as number;
+      taken[to + 1] = words[from + 1] as number;
+    }
+    return taken;
+  }
   for (let row = 0; row < count; row++) {
     const index = indices[row] as number;
     if (index < 0) continue;
@@ -142,7 +155,7 @@ export function takeColumn(
       return { ...column, ...common, values: takeValues(column.values, indices, count) };
     case 'int64':
     case 'timestamp':
-      return { ...column, ...common, words: takePairs(column.words, indices, count) };
+      return { ...column, ...common, words: takePairs(column.words, indices, count, padded) };
     case 'float64': {
       const values = new Float64Array(count);
       for (let row = 0; row < count; row++) {
