@@ -33,8 +33,10 @@ export const LIMITS = {
   frameBytesMax: 4 * 1024 * 1024,
   /** Rows of one frame, as columns; a single row may weigh more. */
   frameRowBytesMax: 2 * 1024 * 1024,
-  /** A text that an aggregate makes; it travels in one frame. */
-  aggregateTextBytesMax: 3 * 1024 * 1024,
+  /** A text or list that a function or an aggregate makes; it travels in one frame. */
+  valueBytesMax: 3 * 1024 * 1024,
+  /** What functions make of a batch before it is cut in two and computed again. */
+  evaluationBytesMax: 32 * 1024 * 1024,
   /** One HTTP request of rows. */
   ingestBytesMax: 16 * 1024 * 1024,
   ingestRowBytesMax: 1024 * 1024,
@@ -77,7 +79,8 @@ export const LIMITS = {
 assert(LIMITS.queryDepthMax <= LIMITS.queryHeightMax, 'nesting is part of the height');
 assert(LIMITS.batchRowsDefault <= LIMITS.batchRowsMax, 'default batch fits');
 assert(LIMITS.batchBytesMax <= LIMITS.frameBytesMax, 'a batch fits a frame');
-assert(LIMITS.aggregateTextBytesMax < LIMITS.frameBytesMax, 'a text that was made fits a frame');
+assert(LIMITS.valueBytesMax < LIMITS.frameBytesMax, 'a value that was made fits a frame');
+assert(LIMITS.valueBytesMax * 8 <= LIMITS.evaluationBytesMax, 'a batch of few rows is not cut');
 assert(LIMITS.ingestRowBytesMax <= LIMITS.sqliteValueBytesMax, 'a row fits a stored chunk');
 assert(
   LIMITS.heartbeatIntervalMs * 3 <= LIMITS.heartbeatTimeoutMs,

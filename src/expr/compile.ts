@@ -46,7 +46,7 @@ type Node = (batch: RecordBatch, errors: RowErrors) => Column;
 export function compileExpr(expr: Expr): CompiledExpr {
   const node = compileShared(expr);
   return (batch, errors) => {
-    const column = expandConstant(node(batch, errors), batch.rows);
+    const column = expandConstant(node(batch, errors), batch.rows, errors);
     return errors.failed ? withoutFailed(column, batch.rows, errors) : column;
   };
 }
@@ -200,7 +200,7 @@ function compileVariable(expr: Exclude<Expr, { tag: 'literal' }>): Node {
         type: expr.type,
         length: batch.rows,
         validity: null,
-        children: children.map((child) => expandConstant(child(batch, errors), batch.rows)),
+        children: children.map((child) => expandConstant(child(batch, errors), batch.rows, errors)),
       });
     }
   }
@@ -309,7 +309,7 @@ function compileCase(expr: Expr & { tag: 'case' }): Node {
       openCount = leftCount;
     }
     if (otherwise !== null) take(otherwise, open, openCount);
-    return assembly.finish(expr.type);
+    return assembly.finish(expr.type, errors);
   };
 }
 
@@ -439,7 +439,7 @@ function compileCoalesce(expr: Expr & { tag: 'call' }): Node {
       open = left;
       openCount = leftCount;
     }
-    return assembly.finish(expr.type);
+    return assembly.finish(expr.type, errors);
   };
 }
 

@@ -2,6 +2,7 @@
  * Evaluation on some rows only, and putting the pieces together again: what CASE, AND, OR and
  * coalesce need so that a branch not taken costs nothing and fails nothing.
  */
+import { fixedBytes, valueBytes } from '../batch/batch-bytes.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { nullColumn } from '../batch/column-builder.ts';
 import { bitmapBytes, type Column, type Int64Column } from '../batch/column.ts';
@@ -9,12 +10,23 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeColumn } from '../batch/take.ts';
 import { selectRowsKernel } from '../kernels/int64-arithmetic.ts';
 import type { SqlType } from '../batch/types.ts';
-import { RowErrors } from './row-errors.ts';
+import type { RowErrors } from './row-errors.ts';
 
 /** A full column from a constant; full columns pass through. */
-export function expandConstant(column: Column, rows: number): Column {
+export function expandConstant(column: Column, rows: number, errors: RowErrors): Column {
   if (column.length === rows) return column;
-  return takeColumn(column, new Int32Array(rows), rows);
+  return takeWithin(column, new Int32Array(rows), rows, errors);
+}
+
+/** Copies values by their places, of which some may be taken many times; -1: NULL. */
+export function takeWithin(
+  column: Column,
+  indices: Int32Array,
+  count: number,
+  errors: RowErrors,
+): Column {
+  if (errors.isDivisible) errors.spend(bytesTaken(column, indices, count));
+  return takeColumn(column, indices, count);
 }
 
 /** The rows `indices[0, count)` of the columns in `used`; other columns are left as they are and must not be read. */
@@ -47,11 +59,28 @@ export function withRowsMapped(
   errors: RowErrors,
   run: (inner: RowErrors) => Column,
 ): Column {
-  const inner = new RowErrors(rows);
+  const inner = errors.some(rows);
   const column = run(inner);
   for (const error of inner.list)
     errors.fail(indices[error.row] as number, error.code, error.message, error.column);
   return column;
+}
+
+/** Bytes of values that are not all of one size; those that are cannot grow. */
+function bytesTaken(column: Column, indices: Int32Array, count: number): number {
+  let bytes = 0;
+  if (column.tag === 'text') {
+    const { offsets } = column;
+    for (let at = 0; at < count; at++) {
+      const index = indices[at] as number;
+      if (index >= 0) bytes += (offsets[index + 1] as number) - (offsets[index] as number);
+    }
+  } else if (fixedBytes(column) === 0)
+    for (let at = 0; at < count; at++) {
+      const index = indices[at] as number;
+      if (index >= 0) bytes += valueBytes(column, index);
+    }
+  return bytes;
 }
 
 /** Collects per row which piece and which row of it holds the value. */
@@ -79,9 +108,9 @@ export class Assembly {
     this.#source[row] = (this.#bases[piece] as number) + at;
   }
 
-  finish(type: SqlType): Column {
+  finish(type: SqlType, errors: RowErrors): Column {
     if (this.#size === 0) return nullColumn(type, this.#source.length);
-    return takeColumn(concatColumns(this.#pieces), this.#source, this.#source.length);
+    return takeWithin(concatColumns(this.#pieces), this.#source, this.#source.length, errors);
   }
 }
 

@@ -5,7 +5,10 @@
  * Caller duty: exactly one `endRow` per row.
  */
 import type { TextColumn } from '../batch/column.ts';
+import { bitmapBytes, clearBit } from '../batch/column.ts';
 import { TEXT } from '../batch/types.ts';
+import { LIMITS } from '../base/limits.ts';
+import type { RowErrors } from './row-errors.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
@@ -15,17 +18,23 @@ export class TextSink {
   #size = 0;
   #rows = 0;
   readonly #offsets: Int32Array;
+  readonly #errors: RowErrors | null;
+  /** The current row is too long: what is appended to it is lost. */
+  #isOverfull = false;
+  #tooLong: number[] | null = null;
 
-  constructor(rows: number, bytesExpected: number) {
+  /** @param errors  where texts that are too long are reported, which are NULL then; without it there is no bound */
+  constructor(rows: number, bytesExpected: number, errors: RowErrors | null = null) {
     this.#offsets = new Int32Array(rows + 1);
     this.#bytes = new Uint8Array(Math.max(16, bytesExpected));
+    this.#errors = errors;
   }
 
   /** Appends bytes [from, to) to the current row. */
   append(bytes: Uint8Array, from: number, to: number): void {
     const count = to - from;
     if (count <= 0) return;
-    this.#reserve(count);
+    if (!this.#reserve(count)) return;
     if (count < 24) {
       const target = this.#bytes;
       let at = this.#size;
@@ -36,10 +45,22 @@ export class TextSink {
     this.#size += count;
   }
 
+  /** Appends bytes [from, to) so many times, by copying what is there already. */
+  appendTimes(bytes: Uint8Array, from: number, to: number, times: number): void {
+    const size = to - from;
+    const wanted = size * times;
+    if (wanted <= 0 || !this.#reserve(wanted)) return;
+    const start = this.#size;
+    this.#bytes.set(bytes.subarray(from, to), start);
+    for (let done = size; done < wanted; done *= 2)
+      this.#bytes.copyWithin(start + done, start, start + Math.min(done, wanted - done));
+    this.#size += wanted;
+  }
+
   appendString(text: string): void {
     const ascii = text.length < 64 && isAsciiString(text);
     if (ascii) {
-      this.#reserve(text.length);
+      if (!this.#reserve(text.length)) return;
       for (let index = 0; index < text.length; index++)
         this.#bytes[this.#size++] = text.charCodeAt(index);
       return;
@@ -49,7 +70,7 @@ export class TextSink {
   }
 
   appendByte(byte: number): void {
-    this.#reserve(1);
+    if (!this.#reserve(1)) return;
     this.#bytes[this.#size++] = byte;
   }
 
@@ -58,11 +79,33 @@ export class TextSink {
     return this.#size - (this.#offsets[this.#rows] as number);
   }
 
+  /** Nothing more fits into the row: whoever has much to append may stop. */
+  get isFull(): boolean {
+    return this.#isOverfull;
+  }
+
   endRow(): void {
+    if (this.#errors !== null && (this.#isOverfull || this.rowBytes > LIMITS.valueBytesMax))
+      this.#dropRow(this.#errors);
     this.#offsets[++this.#rows] = this.#size;
   }
 
-  finish(validity: Uint8Array | null): TextColumn {
+  #dropRow(errors: RowErrors): void {
+    this.#size = this.#offsets[this.#rows] as number;
+    this.#isOverfull = false;
+    errors.tooLarge(this.#rows, 'text');
+    this.#tooLong ??= [];
+    this.#tooLong.push(this.#rows);
+  }
+
+  finish(given: Uint8Array | null): TextColumn {
+    let validity = given;
+    if (this.#tooLong !== null) {
+      const bytes = bitmapBytes(this.#rows);
+      validity = validity === null ? new Uint8Array(bytes).fill(255) : validity.slice(0, bytes);
+      for (const row of this.#tooLong) clearBit(validity, row);
+    }
+    this.#errors?.spend(this.#size);
     return {
       tag: 'text',
       type: TEXT,
@@ -73,11 +116,18 @@ export class TextSink {
     };
   }
 
-  #reserve(count: number): void {
-    if (this.#size + count <= this.#bytes.length) return;
+  /** False: the row has become too long. */
+  #reserve(count: number): boolean {
+    if (this.#size + count <= this.#bytes.length) return true;
+    if (this.#errors !== null) {
+      this.#isOverfull ||= this.rowBytes + count > LIMITS.valueBytesMax;
+      if (this.#isOverfull) return false;
+      this.#errors.expect(this.#size + count);
+    }
     const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#size + count));
     grown.set(this.#bytes.subarray(0, this.#size));
     this.#bytes = grown;
+    return true;
   }
 }
 

@@ -70,9 +70,10 @@ export class BucketedWindowAggregate implements Operator {
     this.#catchUp(output);
     const onTime = this.#inOrder(this.#withoutLate(batch, output));
     if (onTime.rows === 0) return;
-    const evaluated = this.#inputs.evaluate(onTime, output);
-    forEachRun(this.#timesBy(evaluated.batch), evaluated.batch.rows, (time, from, to) =>
-      this.#add(time, evaluated, from, to),
+    this.#inputs.inParts(onTime, output, (evaluated) =>
+      forEachRun(this.#timesBy(evaluated.batch), evaluated.batch.rows, (time, from, to) =>
+        this.#add(time, evaluated, from, to),
+      ),
     );
   }
 

@@ -11,7 +11,7 @@ import type { Schema } from '../batch/types.ts';
 import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
 import type { Expr } from '../expr/expr.ts';
 import { exprName } from '../expr/named-exprs.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { RowErrors, inParts } from '../expr/row-errors.ts';
 import type { Output } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
 import { StatelessOperator } from './stateless-operator.ts';
@@ -29,7 +29,11 @@ export class Filter extends StatelessOperator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    const errors = new RowErrors(batch.rows);
+    inParts(batch, (part) => this.#pass(part, output));
+  }
+
+  #pass(batch: RecordBatch, output: Output): void {
+    const errors = RowErrors.divisible(batch.rows);
     const { indices, count } = this.#predicate(batch, errors);
     if (errors.failed) {
       errors.nameSince(0, exprName(this.#expr, this.#inputSchema));

@@ -24,7 +24,7 @@ import {
 import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { exprName, NamedExprs } from '../expr/named-exprs.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { RowErrors, inParts } from '../expr/row-errors.ts';
 import { allGroups, GroupIndex } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
 import type { Output } from './operator.ts';
@@ -60,9 +60,13 @@ export class GroupInputs {
     this.#inputSchema = inputSchema;
   }
 
+  /** As `evaluate`, in several pieces where keys and arguments are too large to be held for the whole batch. */
+  inParts(batch: RecordBatch, output: Output, use: (evaluated: EvaluatedBatch) => void): void {
+    inParts(batch, (part) => use(this.evaluate(part, output, RowErrors.divisible(part.rows))));
+  }
+
   /** Rows that cannot be computed go to `output` as errors and are missing in the result. */
-  evaluate(batch: RecordBatch, output: Output): EvaluatedBatch {
-    const errors = new RowErrors(batch.rows);
+  evaluate(batch: RecordBatch, output: Output, errors = new RowErrors(batch.rows)): EvaluatedBatch {
     const keys = this.#keys.evaluate(batch, errors);
     const columns = this.#args.evaluate(batch, errors);
     const filters = this.#filters.map(({ expr, predicate }) => {

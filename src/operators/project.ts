@@ -8,7 +8,7 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import type { Schema } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import { NamedExprs } from '../expr/named-exprs.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { RowErrors, inParts } from '../expr/row-errors.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Output } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -25,7 +25,11 @@ export class Project extends StatelessOperator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    const errors = new RowErrors(batch.rows);
+    inParts(batch, (part) => this.#project(part, output));
+  }
+
+  #project(batch: RecordBatch, output: Output): void {
+    const errors = RowErrors.divisible(batch.rows);
     const columns = this.#exprs.evaluate(batch, errors);
     const projected: RecordBatch = {
       rows: batch.rows,

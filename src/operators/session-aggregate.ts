@@ -70,7 +70,10 @@ export class SessionAggregate implements Operator {
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
     this.#catchUp(output);
-    const evaluated = this.#inputs.evaluate(batch, output);
+    this.#inputs.inParts(batch, output, (evaluated) => this.#take(evaluated, output));
+  }
+
+  #take(evaluated: EvaluatedBatch, output: Output): void {
     const { rows } = evaluated.batch;
     if (rows === 0) return;
     assert(evaluated.batch.retract === null, 'the planner keeps retractions away from sessions');

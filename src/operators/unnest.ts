@@ -14,7 +14,7 @@ import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeBatch, takeColumn } from '../batch/take.ts';
 import { INT64, type Schema } from '../batch/types.ts';
 import { NamedExprs } from '../expr/named-exprs.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { RowErrors, inParts } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
 import type { Output } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -38,7 +38,11 @@ export class Unnest extends StatelessOperator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    const errors = new RowErrors(batch.rows);
+    inParts(batch, (part) => this.#unnest(part, output));
+  }
+
+  #unnest(batch: RecordBatch, output: Output): void {
+    const errors = RowErrors.divisible(batch.rows);
     const lists = this.#lists.evaluate(batch, errors).map(asList);
     if (errors.failed)
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));

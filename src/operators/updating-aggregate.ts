@@ -79,8 +79,11 @@ export class UpdatingAggregate implements Operator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    if (this.#lives === null) this.#fold(this.#inputs.evaluate(batch, output));
-    else this.#foldLives(this.#inputs.evaluate(batch, output), this.#lives, output);
+    const lives = this.#lives;
+    this.#inputs.inParts(batch, output, (evaluated) => {
+      if (lives === null) this.#fold(evaluated);
+      else this.#foldLives(evaluated, lives, output);
+    });
   }
 
   #fold(evaluated: EvaluatedBatch): void {

@@ -77,10 +77,11 @@ export class WindowAggregate implements Operator {
     if (this.#takesWhole(batch, output)) return;
     const onTime = this.#withoutLate(batch, output);
     if (onTime.rows === 0) return;
-    const evaluated = this.#inputs.evaluate(this.#nearlyOrdered(onTime), output);
-    this.#forEachRun(evaluated.batch, (start, from, to) => {
-      if (this.#grid.lastEndOf(start) > start) this.#windows.update(start, evaluated, from, to);
-    });
+    this.#inputs.inParts(this.#nearlyOrdered(onTime), output, (evaluated) =>
+      this.#forEachRun(evaluated.batch, (start, from, to) => {
+        if (this.#grid.lastEndOf(start) > start) this.#windows.update(start, evaluated, from, to);
+      }),
+    );
   }
 
   /** As `onBatch`, over rows that were aggregated by pane and key where they came from. */
@@ -123,9 +124,10 @@ export class WindowAggregate implements Operator {
     const start = this.#grid.paneOfInstant(first);
     if (last >= this.#grid.instantOf(start + this.#grid.pane)) return false;
     if (this.#grid.lastEndOf(start) <= start) return true;
-    const evaluated = this.#inputs.evaluate(batch, output);
-    const { rows } = evaluated.batch;
-    if (rows > 0) this.#windows.update(start, evaluated, 0, rows);
+    this.#inputs.inParts(batch, output, (evaluated) => {
+      const { rows } = evaluated.batch;
+      if (rows > 0) this.#windows.update(start, evaluated, 0, rows);
+    });
     return true;
   }
 

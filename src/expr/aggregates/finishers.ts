@@ -109,19 +109,19 @@ export const joinedText: Finish = (bags, groups, { params, label }, errors) => {
     const to = bags.offsets[group + 1] as number;
     if (from === to) outcome.makeNull(group);
     let started = false;
-    for (let row = from; row < to && sink.rowBytes <= LIMITS.aggregateTextBytesMax; row++) {
+    for (let row = from; row < to && sink.rowBytes <= LIMITS.valueBytesMax; row++) {
       for (let copy = bags.counts[row] as number; copy > 0; copy--) {
         if (started) sink.append(between, 0, between.length);
         started = true;
         sink.append(bytes, offsets[row] as number, offsets[row + 1] as number);
-        if (sink.rowBytes > LIMITS.aggregateTextBytesMax) break;
+        if (sink.rowBytes > LIMITS.valueBytesMax) break;
       }
     }
-    if (sink.rowBytes > LIMITS.aggregateTextBytesMax)
+    if (sink.rowBytes > LIMITS.valueBytesMax)
       outcome.fail(
         group,
         'ROW_TOO_LARGE',
-        () => `${label} is longer than ${LIMITS.aggregateTextBytesMax} bytes`,
+        () => `${label} is longer than ${LIMITS.valueBytesMax} bytes`,
       );
     sink.endRow();
   }

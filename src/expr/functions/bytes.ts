@@ -45,7 +45,7 @@ const perRow =
   ): Evaluate =>
   (args, rows, errors) => {
     const outcome = new Outcome(args, rows, errors);
-    const sink = new TextSink(rows, 32 * rows);
+    const sink = new TextSink(rows, 32 * rows, errors);
     for (let row = 0; row < rows; row++) {
       if (outcome.has(row)) each(args, row, sink, outcome);
       sink.endRow();

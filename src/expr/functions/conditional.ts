@@ -56,7 +56,7 @@ const truthTest =
     return result;
   };
 
-const coalesce: Evaluate = (args, rows, _errors, type) => {
+const coalesce: Evaluate = (args, rows, errors, type) => {
   const assembly = new Assembly(rows);
   const pieces = args.map((column) => assembly.add(column));
   for (let row = 0; row < rows; row++) {
@@ -64,10 +64,10 @@ const coalesce: Evaluate = (args, rows, _errors, type) => {
     if (index >= 0)
       assembly.place(row, pieces[index] as number, row * strideOf(args[index] as Column));
   }
-  return assembly.finish(type);
+  return assembly.finish(type, errors);
 };
 
-const nullif: Evaluate = (args, rows, _errors, type) => {
+const nullif: Evaluate = (args, rows, errors, type) => {
   const [left, right] = args as readonly [Column, Column];
   const same = equalColumn(left, right, rows);
   const assembly = new Assembly(rows);
@@ -76,12 +76,12 @@ const nullif: Evaluate = (args, rows, _errors, type) => {
     if (!(bitAt(same.bits, row) && isPresent(same, row)))
       assembly.place(row, piece, row * strideOf(left));
   }
-  return assembly.finish(type);
+  return assembly.finish(type, errors);
 };
 
 const extreme =
   (largest: boolean): Evaluate =>
-  (args, rows, _errors, type) =>
+  (args, rows, errors, type) =>
     args.reduce((best, column) => {
       const better = largest ? lessColumn(best, column, rows) : lessColumn(column, best, rows);
       const assembly = new Assembly(rows);
@@ -93,7 +93,7 @@ const extreme =
         if (takesNext) assembly.place(row, next, row * strideOf(column));
         else assembly.place(row, kept, row * strideOf(best));
       }
-      return assembly.finish(type);
+      return assembly.finish(type, errors);
     });
 
 type Key = number | string | boolean | bigint;

@@ -1,4 +1,5 @@
 /** JSON made of values: to_json, json_build_object, json_build_array. All digits are kept; NULL is null. */
+import { LIMITS } from '../../base/limits.ts';
 import type { Column, TextColumn } from '../../batch/column.ts';
 import { JSON_TYPE } from '../../batch/types.ts';
 import { valueJson } from '../../batch/value-json.ts';
@@ -13,7 +14,7 @@ const made =
   (write: (args: readonly Column[], row: number) => string | null, message: string): Evaluate =>
   (args, rows, errors) => {
     const outcome = new Outcome([], rows, errors);
-    const sink = new TextSink(rows, 32 * rows);
+    const sink = new TextSink(rows, 32 * rows, errors);
     for (let row = 0; row < rows; row++) {
       const json = write(args, row);
       if (json === null) outcome.fail(row, 'INVALID_CAST', () => message);
@@ -26,14 +27,29 @@ const made =
 function objectOf(args: readonly Column[], row: number): string | null {
   if (args.length % 2 === 1) return null;
   const members: string[] = [];
-  for (let at = 0; at < args.length; at += 2) {
+  let size = 0;
+  for (let at = 0; at < args.length && size <= LIMITS.valueBytesMax; at += 2) {
     const key = args[at] as Column;
     if (!isPresent(key, row)) return null;
     const name =
       key.tag === 'text' ? textAt(key as TextColumn, row * strideOf(key)) : jsonAt(key, row);
-    members.push(`${JSON.stringify(name)}:${jsonAt(args[at + 1] as Column, row)}`);
+    const member = `${JSON.stringify(name)}:${jsonAt(args[at + 1] as Column, row)}`;
+    size += member.length;
+    members.push(member);
   }
   return `{${members.join(',')}}`;
+}
+
+/** What is longer than a text may be ends somewhere beyond that, as an object does. */
+function arrayOf(args: readonly Column[], row: number): string {
+  const elements: string[] = [];
+  let size = 0;
+  for (let at = 0; at < args.length && size <= LIMITS.valueBytesMax; at++) {
+    const element = jsonAt(args[at] as Column, row);
+    size += element.length;
+    elements.push(element);
+  }
+  return `[${elements.join(',')}]`;
 }
 
 const base = { nullRule: 'custom', result: always(JSON_TYPE) } as const;
@@ -44,7 +60,7 @@ export const JSON_MAKING: readonly ScalarFunction[] = [
     id: 'to-json',
     name: 'to_json',
     args: ['each'],
-    canFail: false,
+    canFail: true,
     doc: 'the value as JSON; NULL is null',
     examples: [{ args: ['a"b'], gives: '"a\\"b"' }],
     evaluate: made(([value], row) => jsonAt(value as Column, row), ''),
@@ -55,10 +71,10 @@ export const JSON_MAKING: readonly ScalarFunction[] = [
     name: 'json_build_array',
     args: [],
     rest: 'each',
-    canFail: false,
+    canFail: true,
     doc: 'a JSON array of the values',
     examples: [{ args: ['a', 'b'], gives: '["a","b"]' }],
-    evaluate: made((args, row) => `[${args.map((value) => jsonAt(value, row)).join(',')}]`, ''),
+    evaluate: made(arrayOf, ''),
   },
   {
     ...base,

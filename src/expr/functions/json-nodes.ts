@@ -73,7 +73,7 @@ export const firstNode =
 
 export const allNodes: Evaluate = (args, rows, errors, type) => {
   const outcome = new Outcome(args, rows, errors);
-  const sink = new ListTextSink(rows);
+  const sink = new ListTextSink(rows, errors);
   byJsonPath(
     args,
     rows,

@@ -144,7 +144,7 @@ const members =
   ): Evaluate =>
   (args, rows, errors, type) => {
     const outcome = new Outcome(args, rows, errors);
-    const sink = new ListTextSink(rows);
+    const sink = new ListTextSink(rows, errors);
     const { bytes } = args[0] as TextColumn;
     for (let row = 0; row < rows; row++) {
       const present = outcome.has(row) && locate(args, row) && kindOf(bytes, found.at) === kind;

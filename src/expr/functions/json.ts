@@ -193,6 +193,7 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
     [DOCUMENT, 'a'],
     ['1', '"x"', 'true'],
     elements,
+    { canFail: true },
   ),
   withPath(
     'json_as_text',
@@ -234,6 +235,7 @@ export const JSON_FUNCTIONS: readonly ScalarFunction[] = [
     [DOCUMENT],
     ['a'],
     keys,
+    { canFail: true },
   ),
   withPath(
     'json_typeof',

@@ -3,10 +3,7 @@
  * NULL. A NULL list gives NULL, but counts as empty where elements are added to it.
  */
 import type { Column, Int64Column, ListColumn, TextColumn } from '../../batch/column.ts';
-import { columnBytes } from '../../batch/batch-bytes.ts';
 import { compareValues } from '../../batch/row-equal.ts';
-import { sliceColumn } from '../../batch/take.ts';
-import { LIMITS } from '../../base/limits.ts';
 import type { ArgumentPattern, Evaluate, ScalarFunction } from '../function-types.ts';
 import { ofFirst } from '../function-types.ts';
 import { textAt } from '../text-sink.ts';
@@ -128,33 +125,22 @@ const replace =
 /** Cut, or filled up with the third argument or NULL. */
 const resize: EachList = (maker, row, [list, size, fill]) => {
   const lists = list as ListColumn;
-  const wanted = Math.max(0, Math.min(LIMITS.ingestRowBytesMax, numberAt(size, row, 0)));
+  const wanted = Math.max(0, numberAt(size, row, 0));
   const from = startOf(lists, row);
   maker.pushAll(0, from, Math.min(endOf(lists, row), from + wanted));
-  while (maker.count < wanted)
+  while (maker.count < wanted && !maker.isFull)
     if (fill === undefined) maker.push(0, -1);
     else maker.push(1, indexIn(fill, row));
 };
 
-const ELEMENT_BYTES_MIN = 8;
-
-const elementBytes = (column: Column, index: number): number =>
-  Math.max(ELEMENT_BYTES_MIN, columnBytes(sliceColumn(column, index, index + 1), 1));
-
 const repeat: Evaluate = (args, rows, errors, type) => {
   const [element, times] = args as readonly [Column, Column];
   const outcome = new Outcome([times], rows, errors);
-  const maker = new ListMaker(rows, [element]);
+  const maker = new ListMaker(rows, [element], errors);
   for (let row = 0; row < rows; row++) {
     const count = outcome.has(row) ? numberAt(times, row, 0) : 0;
     // What is repeated may be a list of repetitions itself: bytes are what counts.
-    if (count * elementBytes(element, indexIn(element, row)) > LIMITS.ingestRowBytesMax)
-      outcome.fail(
-        row,
-        'ROW_TOO_LARGE',
-        () => `a list of ${count} elements would be larger than ${LIMITS.ingestRowBytesMax} bytes`,
-      );
-    else for (let copy = 0; copy < count; copy++) maker.push(0, indexIn(element, row));
+    for (let copy = 0; copy < count && !maker.isFull; copy++) maker.push(0, indexIn(element, row));
     maker.endRow(outcome.has(row));
   }
   return maker.finish(type);
@@ -187,10 +173,10 @@ const sort: EachList = (maker, row, [list, direction, nulls]) => {
   for (const index of order) maker.push(0, index);
 };
 
-const flatten: Evaluate = (args, rows, _errors, type) => {
+const flatten: Evaluate = (args, rows, errors, type) => {
   const [outer] = args as readonly [ListColumn];
   const inner = outer.child as ListColumn;
-  const maker = new ListMaker(rows, [inner.child]);
+  const maker = new ListMaker(rows, [inner.child], errors);
   for (let row = 0; row < rows; row++) {
     const present = isPresent(outer, row);
     if (present)
@@ -399,6 +385,7 @@ export const LIST_BUILDING: readonly ScalarFunction[] = [
       doc,
       example,
       evaluate: eachList(args, required, each),
+      canFail: true,
     }),
   ),
   listFunction({
@@ -409,6 +396,7 @@ export const LIST_BUILDING: readonly ScalarFunction[] = [
     doc: 'the elements of all lists, one list after the other',
     example: { args: [[1], [2, 3]], gives: [1, 2, 3] },
     evaluate: eachList([L], [], concat),
+    canFail: true,
   }),
   listFunction({
     name: 'array_repeat',
@@ -426,5 +414,6 @@ export const LIST_BUILDING: readonly ScalarFunction[] = [
     doc: 'the elements of the lists in a list as one list',
     example: null,
     evaluate: flatten,
+    canFail: true,
   }),
 ];

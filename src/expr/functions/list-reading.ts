@@ -2,12 +2,13 @@
 import type { Column, Int64Column, ListColumn } from '../../batch/column.ts';
 import { setBit } from '../../batch/column.ts';
 import { compareValues } from '../../batch/row-equal.ts';
-import { takeColumn } from '../../batch/take.ts';
 import type { ListType, SqlType } from '../../batch/types.ts';
-import { BOOLEAN, INT64, TEXT, listType } from '../../batch/types.ts';
+import { BOOLEAN, INT64, TEXT, listType, sameType } from '../../batch/types.ts';
 import { LIMITS } from '../../base/limits.ts';
 import type { Evaluate, FunctionExample, ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
+import { tooLargeMessage } from '../row-errors.ts';
+import { takeWithin } from '../select.ts';
 import {
   Outcome,
   combineValidity,
@@ -120,7 +121,7 @@ const depthOf = (type: SqlType): number => (type.tag === 'list' ? 1 + depthOf(ty
 
 const extreme =
   (direction: 1 | -1): Evaluate =>
-  (args, rows) => {
+  (args, rows, errors) => {
     const [list] = args as readonly [ListColumn];
     const picked = new Int32Array(rows).fill(-1);
     for (let row = 0; row < rows; row++) {
@@ -132,8 +133,11 @@ const extreme =
           picked[row] = index;
       }
     }
-    return takeColumn(list.child, picked, rows);
+    return takeWithin(list.child, picked, rows, errors);
   };
+
+/** Of an element; while lists are made there is as much again. */
+const INT64_BYTES = 8;
 
 /** Whole numbers from one to another. */
 const series =
@@ -151,11 +155,13 @@ const series =
       const count = Math.floor((last - from) / step) + 1;
       if (step === 0)
         outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'the step of a series is zero');
-      else if (outcome.has(row) && count > LIMITS.batchRowsDefault * 64)
-        outcome.fail(row, 'ROW_TOO_LARGE', () => `a series would have ${count} elements`);
+      else if (count * INT64_BYTES > LIMITS.valueBytesMax)
+        outcome.fail(row, 'ROW_TOO_LARGE', () => tooLargeMessage('list'));
       else if (outcome.has(row)) for (let at = 0; at < count; at++) values.push(from + at * step);
       offsets[row + 1] = values.length;
+      errors.expect(values.length * INT64_BYTES);
     }
+    errors.spend(values.length * INT64_BYTES);
     const child = makeInt64(values.length, INT64);
     values.forEach((value, at) => writeSafeInt64(child.words, at, value));
     return {
@@ -168,8 +174,9 @@ const series =
     };
   };
 
-const positions: Evaluate = (args, rows, _errors, type) => {
+const positions: Evaluate = (args, rows, errors, type) => {
   const [list, element] = args as readonly [ListColumn, Column];
+  const outcome = new Outcome([list], rows, errors);
   const found: number[] = [];
   const offsets = new Int32Array(rows + 1);
   for (let row = 0; row < rows; row++) {
@@ -177,15 +184,21 @@ const positions: Evaluate = (args, rows, _errors, type) => {
     if (isPresent(list, row))
       for (let index = from; index < endOf(list, row); index++)
         if (equal(list.child, index, element, indexIn(element, row))) found.push(index - from + 1);
+    if ((found.length - (offsets[row] as number)) * INT64_BYTES > LIMITS.valueBytesMax) {
+      outcome.fail(row, 'ROW_TOO_LARGE', () => tooLargeMessage('list'));
+      found.length = offsets[row] as number;
+    }
     offsets[row + 1] = found.length;
+    errors.expect(found.length * INT64_BYTES);
   }
+  errors.spend(found.length * INT64_BYTES);
   const child = makeInt64(found.length, INT64);
   found.forEach((value, at) => writeSafeInt64(child.words, at, value));
   return {
     tag: 'list',
     type: type as ListType,
     length: rows,
-    validity: combineValidity([list], rows),
+    validity: outcome.validity,
     offsets,
     child,
   };
@@ -294,6 +307,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'all positions of the element, from 1',
     { args: [[7, 8, 7], 7], gives: ['1', '3'] },
     positions,
+    { canFail: true },
   ),
   fn(
     'array_length',
@@ -362,7 +376,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'the elements as text with the second argument between them, NULLs left out',
     { args: [[1, null, 2], '-'], gives: '1-2' },
     toText,
-    { id: 'array-to-string:2' },
+    { id: 'array-to-string:2', canFail: true },
   ),
   fn(
     'array_to_string',
@@ -371,7 +385,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'the same with the third argument for NULLs',
     { args: [[1, null, 2], '-', '*'], gives: '1-*-2' },
     toText,
-    { id: 'array-to-string:3' },
+    { id: 'array-to-string:3', canFail: true },
   ),
   fn(
     'string_to_array',
@@ -380,7 +394,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'the parts of a text between separators; every character when the separator is NULL',
     { args: ['a,b', ','], gives: ['a', 'b'] },
     fromText,
-    { id: 'string-to-array:2' },
+    { id: 'string-to-array:2', canFail: true },
   ),
   fn(
     'string_to_array',
@@ -389,7 +403,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'the same with parts equal to the third argument as NULL',
     { args: ['a,-', ',', '-'], gives: ['a', null] },
     fromText,
-    { id: 'string-to-array:3' },
+    { id: 'string-to-array:3', canFail: true },
   ),
   ...(['generate_series', 'range'] as const).flatMap((name) => {
     const inclusive = name === 'generate_series';
@@ -443,6 +457,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'the keys of a map',
     null,
     side(0),
+    { canFail: true },
   ),
   fn(
     'map_values',
@@ -454,6 +469,7 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'the values of a map',
     null,
     side(1),
+    { canFail: true },
   ),
   fn(
     'map_entries',
@@ -467,11 +483,13 @@ export const LIST_READING: readonly ScalarFunction[] = [
     'map_extract',
     ['list', 'any'],
     (types) => {
-      const entry = entryOf(types);
-      return entry === null ? null : listType((entry.fields[1] as { type: SqlType }).type);
+      const [key, value] = entryOf(types)?.fields ?? [];
+      if (key === undefined || value === undefined) return null;
+      return sameType(key.type, types[1] as SqlType) ? listType(value.type) : null;
     },
     'a list with the value of a key, empty when there is none',
     null,
     extract,
+    { canFail: true },
   ),
 ];

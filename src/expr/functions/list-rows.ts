@@ -1,6 +1,8 @@
 /** What the functions on lists share: reading the elements of a row, and building lists of elements that other columns hold. */
 import type { Column, ListColumn } from '../../batch/column.ts';
 import { bitmapBytes, isValid, setBit } from '../../batch/column.ts';
+import { fixedBytes, nullBytes, valueBytes } from '../../batch/batch-bytes.ts';
+import { LIMITS } from '../../base/limits.ts';
 import { concatColumns } from '../../batch/concat.ts';
 import { compareValues } from '../../batch/row-equal.ts';
 import { takeColumn } from '../../batch/take.ts';
@@ -12,6 +14,7 @@ import type {
   FunctionExample,
   ScalarFunction,
 } from '../function-types.ts';
+import type { RowErrors } from '../row-errors.ts';
 import { isPresent, strideOf } from '../vector.ts';
 
 export const elementOf = (type: SqlType): SqlType => (type as ListType).element;
@@ -27,8 +30,20 @@ export const sizeOf = (list: ListColumn, row: number): number =>
 export const equal = (left: Column, at: number, right: Column, other: number): boolean =>
   compareValues(left, at, right, other) === 0;
 
-/** Builds a list column row by row out of elements of several columns of one type. */
+/** What an element weighs at least while lists are made: its index. */
+const INDEX_BYTES = 8;
+
+/**
+ * Builds a list column row by row out of elements of several columns of one type. A list that would be too large is NULL, and an
+ * error of its row.
+ */
 export class ListMaker {
+  readonly #errors: RowErrors;
+  /** Of each element; 0: they differ. */
+  readonly #elementBytes: number;
+  readonly #nullBytes: number;
+  #rowBytes = 0;
+  #bytes = 0;
   readonly #pieces: readonly Column[];
   readonly #bases: readonly number[];
   readonly #indices: number[] = [];
@@ -36,8 +51,11 @@ export class ListMaker {
   readonly #validity: Uint8Array;
   #rows = 0;
 
-  constructor(rows: number, pieces: readonly Column[]) {
+  constructor(rows: number, pieces: readonly Column[], errors: RowErrors) {
     this.#pieces = pieces;
+    this.#errors = errors;
+    this.#nullBytes = Math.max(1, pieces[0] === undefined ? 1 : nullBytes(pieces[0]));
+    this.#elementBytes = pieces[0] === undefined ? 1 : fixedBytes(pieces[0]);
     let size = 0;
     this.#bases = pieces.map(({ length }) => {
       const base = size;
@@ -50,12 +68,24 @@ export class ListMaker {
 
   /** Element `index` of a piece; -1 is NULL. */
   push(piece: number, index: number): void {
+    this.#rowBytes +=
+      this.#elementBytes > 0
+        ? this.#elementBytes
+        : index < 0
+          ? this.#nullBytes
+          : Math.max(1, valueBytes(this.#pieces[piece] as Column, index));
+    if (this.isFull) return;
     this.#indices.push(index < 0 ? -1 : (this.#bases[piece] as number) + index);
   }
 
   /** Elements [from, to) of a piece. */
   pushAll(piece: number, from: number, to: number): void {
-    for (let index = from; index < to; index++) this.push(piece, index);
+    for (let index = from; index < to && !this.isFull; index++) this.push(piece, index);
+  }
+
+  /** Nothing more fits into the row: whoever has many elements to push may stop. */
+  get isFull(): boolean {
+    return this.#rowBytes > LIMITS.valueBytesMax;
   }
 
   /** How many elements the row has so far. */
@@ -64,13 +94,22 @@ export class ListMaker {
   }
 
   endRow(present = true): void {
-    if (present) setBit(this.#validity, this.#rows);
+    if (this.isFull) {
+      this.#errors.tooLarge(this.#rows, 'list');
+      this.#indices.length = this.#offsets[this.#rows] as number;
+    } else {
+      if (present) setBit(this.#validity, this.#rows);
+      this.#bytes += this.#rowBytes + this.count * INDEX_BYTES;
+      this.#errors.expect(this.#bytes);
+    }
+    this.#rowBytes = 0;
     this.#offsets[++this.#rows] = this.#indices.length;
   }
 
   finish(type: SqlType): ListColumn {
     const indices = Int32Array.from(this.#indices);
     const joined = concatColumns(this.#pieces);
+    this.#errors.spend(this.#bytes);
     return {
       tag: 'list',
       type: type as ListType,
@@ -95,8 +134,8 @@ const piecesOf = (args: readonly Column[], patterns: readonly ArgumentPattern[])
 /** Lists row by row; a row in which one of the arguments in `required` is NULL is NULL. */
 export const eachList =
   (patterns: readonly ArgumentPattern[], required: readonly number[], each: EachList): Evaluate =>
-  (args, rows, _errors, type) => {
-    const maker = new ListMaker(rows, piecesOf(args, patterns));
+  (args, rows, errors, type) => {
+    const maker = new ListMaker(rows, piecesOf(args, patterns), errors);
     for (let row = 0; row < rows; row++) {
       const present = required.every((at) => args[at] === undefined || isPresent(args[at], row));
       if (present) each(maker, row, args);

@@ -15,11 +15,11 @@ export const toText: Evaluate = (args, rows, errors) => {
   const outcome = new Outcome([list, separator], rows, errors);
   const inner = list.child.length;
   const texts = castColumn(list.child, TEXT, true, new RowErrors(inner)) as TextColumn;
-  const sink = new TextSink(rows, texts.bytes.length);
+  const sink = new TextSink(rows, texts.bytes.length, errors);
   for (let row = 0; row < rows; row++) {
     let first = true;
     if (outcome.has(row))
-      for (let index = startOf(list, row); index < endOf(list, row); index++) {
+      for (let index = startOf(list, row); index < endOf(list, row) && !sink.isFull; index++) {
         const isNull = isNullAt(list.child, index);
         if (isNull && (absent === undefined || !isPresent(absent, row))) continue;
         const between = sliceAt(separator, row);
@@ -40,9 +40,9 @@ export const toText: Evaluate = (args, rows, errors) => {
 };
 
 /** Parts between separators; a NULL separator parts every character, a part equal to the third argument is NULL. */
-export const fromText: Evaluate = (args, rows, _errors, type) => {
+export const fromText: Evaluate = (args, rows, errors, type) => {
   const [input, separator, absent] = args as readonly [TextColumn, TextColumn, TextColumn?];
-  const sink = new ListTextSink(rows);
+  const sink = new ListTextSink(rows, errors);
   for (let row = 0; row < rows; row++) {
     const present = isPresent(input, row);
     if (present) {
@@ -50,7 +50,7 @@ export const fromText: Evaluate = (args, rows, _errors, type) => {
       const between = isPresent(separator, row) ? sliceAt(separator, row) : null;
       const none = absent !== undefined && isPresent(absent, row) ? sliceAt(absent, row) : null;
       let at = from;
-      while (to > from && at <= to) {
+      while (to > from && at <= to && !sink.isFull) {
         let end = to;
         let next = to + 1;
         if (between === null) {

@@ -4,6 +4,8 @@
  * Positions count from 1. A position outside the list gives NULL, as in Postgres; a slice takes what
  * there is of it.
  */
+import { LIMITS } from '../../base/limits.ts';
+import { fixedBytes, valueBytes } from '../../batch/batch-bytes.ts';
 import { concatColumns } from '../../batch/concat.ts';
 import { bitmapBytes } from '../../batch/column.ts';
 import type { Column, Int64Column, ListColumn } from '../../batch/column.ts';
@@ -13,7 +15,9 @@ import type { ListType, SqlType } from '../../batch/types.ts';
 import { ALL_TAGS, INT32, INT64, listType } from '../../batch/types.ts';
 import type { Evaluate, ScalarFunction } from '../function-types.ts';
 import { ofFirst } from '../function-types.ts';
-import { isPresent, strideOf } from '../vector.ts';
+import type { RowErrors } from '../row-errors.ts';
+import { takeWithin } from '../select.ts';
+import { Outcome, isPresent, strideOf } from '../vector.ts';
 import { int64AsNumber } from '../wide.ts';
 
 /** The list type of all arguments' type; of texts when there are none. */
@@ -21,9 +25,33 @@ const listOfArguments = (args: readonly SqlType[]): SqlType => listType(args[0] 
 
 const elementType = (args: readonly SqlType[]): SqlType => (args[0] as ListType).element;
 
-const makeArray: Evaluate = (args, rows, _errors, type) => {
+/** Fails the rows whose values are too large for one list, and answers which they are. */
+function tooLargeRows(args: readonly Column[], rows: number, errors: RowErrors): Set<number> {
+  const failed = new Set<number>();
+  const [first] = args;
+  const each = first === undefined ? 0 : fixedBytes(first);
+  let total = 0;
+  for (let row = 0; row < rows; row++) {
+    let bytes = args.length * each;
+    if (each === 0) for (const column of args) bytes += valueBytes(column, row * strideOf(column));
+    if (bytes > LIMITS.valueBytesMax) {
+      errors.tooLarge(row, 'list');
+      failed.add(row);
+      bytes = 0;
+    }
+    total += bytes + args.length * INDEX_BYTES;
+    errors.expect(total);
+  }
+  errors.spend(total);
+  return failed;
+}
+
+const INDEX_BYTES = 8;
+
+const makeArray: Evaluate = (args, rows, errors, type) => {
   const { element } = type as ListType;
   const count = args.length;
+  const failed = tooLargeRows(args, rows, errors);
   const offsets = new Int32Array(rows + 1);
   for (let row = 0; row < rows; row++) offsets[row + 1] = (row + 1) * count;
   const bases: number[] = [];
@@ -36,14 +64,17 @@ const makeArray: Evaluate = (args, rows, _errors, type) => {
   args.forEach((column, at) => {
     const stride = strideOf(column);
     for (let row = 0; row < rows; row++)
-      indices[row * count + at] = (bases[at] as number) + row * stride;
+      indices[row * count + at] = failed.has(row) ? -1 : (bases[at] as number) + row * stride;
   });
   const joined = count === 0 ? emptyColumn(element) : concatColumns(args);
   const child = takeColumn(joined, indices, indices.length);
-  return { tag: 'list', type: type as ListType, length: rows, validity: null, offsets, child };
+  const outcome = new Outcome([], rows, errors);
+  for (const row of failed) outcome.makeNull(row);
+  const { validity } = outcome;
+  return { tag: 'list', type: type as ListType, length: rows, validity, offsets, child };
 };
 
-const arrayElement: Evaluate = (args, rows) => {
+const arrayElement: Evaluate = (args, rows, errors) => {
   const [list, position] = args as readonly [ListColumn, Int64Column];
   const strideA = strideOf(list);
   const strideB = strideOf(position);
@@ -55,10 +86,10 @@ const arrayElement: Evaluate = (args, rows) => {
     const at = int64AsNumber(position.words, row * strideB);
     if (at >= 1 && at <= size) indices[row] = start + at - 1;
   }
-  return takeColumn(list.child, indices, rows);
+  return takeWithin(list.child, indices, rows, errors);
 };
 
-const arraySlice: Evaluate = (args, rows, _errors, type) => {
+const arraySlice: Evaluate = (args, rows, errors, type) => {
   const [list, from, to] = args as readonly Column[] as readonly [
     ListColumn,
     Int64Column,
@@ -78,7 +109,7 @@ const arraySlice: Evaluate = (args, rows, _errors, type) => {
     }
     offsets[row + 1] = elements.length;
   }
-  const child = takeColumn(list.child, Int32Array.from(elements), elements.length);
+  const child = takeWithin(list.child, Int32Array.from(elements), elements.length, errors);
   return { tag: 'list', type: type as ListType, length: rows, validity, offsets, child };
 };
 
@@ -87,6 +118,7 @@ const base = { nullRule: 'custom', canFail: false } as const;
 export const LISTS: readonly ScalarFunction[] = [
   {
     ...base,
+    canFail: true,
     id: 'make-array',
     name: 'make_array',
     args: [],

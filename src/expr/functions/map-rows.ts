@@ -1,8 +1,11 @@
 /** Maps, which are lists of entries: made of keys and values, and read. Keys are not NULL and differ. */
 import type { Column, ListColumn, StructColumn } from '../../batch/column.ts';
+import { LIMITS } from '../../base/limits.ts';
+import { valueBytes } from '../../batch/batch-bytes.ts';
 import { takeColumn } from '../../batch/take.ts';
 import { listType, type ListType, type SqlType, type StructType } from '../../batch/types.ts';
 import type { Evaluate } from '../function-types.ts';
+import { tooLargeMessage } from '../row-errors.ts';
 import { Outcome, isPresent, strideOf } from '../vector.ts';
 import {
   ListMaker,
@@ -53,6 +56,7 @@ export const makeMap: Evaluate = (args, rows, errors, type) => {
       picked[0].push(key);
       picked[1].push(startOf(values, row) + at);
     }
+    boundEntry(picked, [keys, values], offsets[row] as number, row, outcome);
     offsets[row + 1] = picked[0].length;
   }
   const children = [keys.child, values.child].map((child, at) =>
@@ -75,13 +79,30 @@ export const makeMap: Evaluate = (args, rows, errors, type) => {
   };
 };
 
+/** Fails a row whose map is too large, as two lists together may be. */
+function boundEntry(
+  picked: readonly [number[], number[]],
+  lists: readonly [ListColumn, ListColumn],
+  from: number,
+  row: number,
+  outcome: Outcome,
+): void {
+  let bytes = 0;
+  for (let at = from; at < picked[0].length; at++)
+    for (const side of [0, 1] as const)
+      bytes += Math.max(1, valueBytes(lists[side].child, picked[side][at] as number));
+  if (bytes > LIMITS.valueBytesMax)
+    outcome.fail(row, 'ROW_TOO_LARGE', () => tooLargeMessage('list'));
+  if (!outcome.has(row)) for (const indices of picked) indices.length = from;
+}
+
 /** The keys or the values of maps. */
 export const side =
   (at: 0 | 1): Evaluate =>
-  (args, rows, _errors, type) => {
+  (args, rows, errors, type) => {
     const [map] = args as readonly [ListColumn];
     const child = (map.child as StructColumn).children[at] as Column;
-    const maker = new ListMaker(rows, [child]);
+    const maker = new ListMaker(rows, [child], errors);
     for (let row = 0; row < rows; row++) {
       const present = isPresent(map, row);
       if (present) maker.pushAll(0, startOf(map, row), endOf(map, row));
@@ -90,10 +111,10 @@ export const side =
     return maker.finish(type);
   };
 
-export const extract: Evaluate = (args, rows, _errors, type) => {
+export const extract: Evaluate = (args, rows, errors, type) => {
   const [map, key] = args as readonly [ListColumn, Column];
   const [keys, values] = (map.child as StructColumn).children as readonly [Column, Column];
-  const maker = new ListMaker(rows, [values]);
+  const maker = new ListMaker(rows, [values], errors);
   for (let row = 0; row < rows; row++) {
     const present = isPresent(map, row);
     if (present)

@@ -25,7 +25,7 @@ const lists =
   (args, rows, errors, type): ListColumn => {
     const outcome = new Outcome(args, rows, errors);
     const patterns = new Patterns(args[1] as Column, args[flagsAt]);
-    const sink = new ListTextSink(rows);
+    const sink = new ListTextSink(rows, errors);
     for (let row = 0; row < rows; row++) {
       const regex = outcome.has(row) ? patterns.at(row, outcome) : null;
       sink.endRow(regex !== null && each(regex, sliceAt(args[0] as Column, row), sink, row, args));

@@ -177,7 +177,7 @@ const replace: Evaluate = (args, rows, errors) => {
   ];
   const outcome = new Outcome(args, rows, errors);
   const patterns = new Patterns(pattern, flags);
-  const sink = new TextSink(rows, input.bytes.length);
+  const sink = new TextSink(rows, input.bytes.length, errors);
   let pieces: Replacement | null = null;
   for (let row = 0; row < rows; row++) {
     const regex = outcome.has(row) ? patterns.at(row, outcome) : null;
@@ -203,12 +203,13 @@ function replaceIn(
   eachMatch(regex, bytes, from, to, from, (groups) => {
     sink.append(bytes, copied, groups[0] as number);
     for (const piece of pieces) {
+      if (sink.isFull) break;
       if (typeof piece !== 'number') sink.append(piece, 0, piece.length);
       else if (piece <= regex.groupCount && (groups[2 * piece] as number) >= 0)
         sink.append(bytes, groups[2 * piece] as number, groups[2 * piece + 1] as number);
     }
     copied = groups[1] as number;
-    return all;
+    return all && !sink.isFull;
   });
   sink.append(bytes, copied, to);
 }

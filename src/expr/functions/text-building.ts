@@ -1,19 +1,11 @@
 /** Functions that put texts together: ||, concat, repeat, padding, reverse, chr. */
 import type { Column } from '../../batch/column.ts';
-import { LIMITS } from '../../base/limits.ts';
 import type { ScalarFunction } from '../function-types.ts';
 import type { RowErrors } from '../row-errors.ts';
 import { TextSink, codePointCount, sequenceBytes, skipCodePoints } from '../text-sink.ts';
 import { Outcome, isPresent } from '../vector.ts';
 import type { EachRow } from './text-rows.ts';
-import { SPACE, numberAt, perRow, sliceAt, textFunction } from './text-rows.ts';
-
-const tooLong = (outcome: Outcome, row: number): void =>
-  outcome.fail(
-    row,
-    'ROW_TOO_LARGE',
-    () => `a text would be longer than ${LIMITS.ingestRowBytesMax} bytes`,
-  );
+import { SPACE, numberAt, perGrowingRow, perRow, sliceAt, textFunction } from './text-rows.ts';
 
 const reverse: EachRow = (args, row, sink) => {
   const { bytes, from, to } = sliceAt(args[0] as Column, row);
@@ -25,28 +17,27 @@ const reverse: EachRow = (args, row, sink) => {
   }
 };
 
-const repeat: EachRow = (args, row, sink, outcome) => {
+const repeat: EachRow = (args, row, sink) => {
   const { bytes, from, to } = sliceAt(args[0] as Column, row);
   const count = Math.max(0, numberAt(args[1] as Column, row));
-  if ((to - from) * count > LIMITS.ingestRowBytesMax) tooLong(outcome, row);
-  else if (to > from) for (let index = 0; index < count; index++) sink.append(bytes, from, to);
+  sink.appendTimes(bytes, from, to, count);
 };
 
 const pad =
   (atStart: boolean): EachRow =>
-  (args, row, sink, outcome) => {
+  (args, row, sink) => {
     const { bytes, from, to } = sliceAt(args[0] as Column, row);
     const wanted = Math.max(0, numberAt(args[1] as Column, row));
     const fill = args.length > 2 ? sliceAt(args[2] as Column, row) : SPACE;
     const count = codePointCount(bytes, from, to);
-    if (wanted > LIMITS.ingestRowBytesMax / 4) {
-      tooLong(outcome, row);
-      return;
-    }
     const cut = skipCodePoints(bytes, from, to, wanted);
     if (!atStart) sink.append(bytes, from, cut);
     let at = fill.from;
-    for (let missing = wanted - count; missing > 0 && fill.to > fill.from; missing--) {
+    for (
+      let missing = wanted - count;
+      missing > 0 && fill.to > fill.from && !sink.isFull;
+      missing--
+    ) {
       const next = at + sequenceBytes(fill.bytes[at] as number);
       sink.append(fill.bytes, at, next);
       at = next >= fill.to ? fill.from : next;
@@ -70,7 +61,7 @@ function concatenate(
 ): Column {
   const [separator, ...rest] = args as readonly [Column, ...Column[]];
   const parts = withSeparator ? rest : args;
-  const sink = new TextSink(rows, 16 * rows);
+  const sink = new TextSink(rows, 16 * rows, errors);
   for (let row = 0; row < rows; row++) {
     let first = true;
     for (const column of parts) {
@@ -117,7 +108,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
     ['text', 'int64'],
     'the text n times',
     { args: ['ab', '2'], gives: 'abab' },
-    perRow(repeat),
+    perGrowingRow(repeat),
     true,
   ),
   textFunction(
@@ -126,7 +117,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
     ['text', 'int64'],
     'the text filled with spaces at the start, or cut, to n characters',
     { args: ['7', '3'], gives: '  7' },
-    perRow(pad(true)),
+    perGrowingRow(pad(true)),
     true,
   ),
   textFunction(
@@ -135,7 +126,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
     ['text', 'int64', 'text'],
     'the text filled at the start, or cut, to n characters',
     { args: ['7', '3', '0'], gives: '007' },
-    perRow(pad(true)),
+    perGrowingRow(pad(true)),
     true,
   ),
   textFunction(
@@ -144,7 +135,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
     ['text', 'int64'],
     'the text filled with spaces at the end, or cut, to n characters',
     { args: ['abc', '2'], gives: 'ab' },
-    perRow(pad(false)),
+    perGrowingRow(pad(false)),
     true,
   ),
   textFunction(
@@ -153,7 +144,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
     ['text', 'int64', 'text'],
     'the text filled at the end, or cut, to n characters',
     { args: ['7', '3', '.'], gives: '7..' },
-    perRow(pad(false)),
+    perGrowingRow(pad(false)),
     true,
   ),
   textFunction(
@@ -172,7 +163,8 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
       ['text', 'as-text'],
       'both texts, one after the other; NULL when either is NULL',
       { args: ['a', 'b'], gives: 'ab' },
-      perRow(joined),
+      perGrowingRow(joined),
+      true,
     ),
     infix: '||',
   },
@@ -183,7 +175,8 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
       ['as-text', 'text'],
       'both texts, one after the other; NULL when either is NULL',
       { args: ['a', 'b'], gives: 'ab' },
-      perRow(joined),
+      perGrowingRow(joined),
+      true,
     ),
     infix: '||',
   },
@@ -195,6 +188,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
       'the texts of all arguments, NULLs left out',
       { args: ['a', 'b', 'c'], gives: 'abc' },
       (args, rows, errors) => concatenate(args, rows, errors, false),
+      true,
     ),
     rest: 'as-text',
     nullRule: 'custom',
@@ -207,6 +201,7 @@ export const TEXT_BUILDING: readonly ScalarFunction[] = [
       'the texts of all further arguments with the first between them, NULLs left out',
       { args: ['-', 'a', 'b'], gives: 'a-b' },
       (args, rows, errors) => concatenate(args, rows, errors, true),
+      true,
     ),
     rest: 'as-text',
     nullRule: 'custom',

@@ -1,4 +1,5 @@
 /** Texts by characters: translate, overlay, parts, distances, hexadecimal, quoting, format. */
+import { LIMITS } from '../../base/limits.ts';
 import type { Column, Int64Column } from '../../batch/column.ts';
 import { INT32 } from '../../batch/types.ts';
 import type {
@@ -19,7 +20,7 @@ import {
 import { Outcome, combineValidity, isPresent, makeInt32, strideOf } from '../vector.ts';
 import { readInt64 } from '../wide.ts';
 import type { EachRow, Slice } from './text-rows.ts';
-import { numberAt, perRow, sliceAt, textFunction } from './text-rows.ts';
+import { numberAt, perGrowingRow, perRow, sliceAt, textFunction } from './text-rows.ts';
 
 const sizeOf = ({ from, to }: Slice): number => to - from;
 
@@ -124,7 +125,7 @@ const quoteIdent: EachRow = (args, row, sink) => {
 const format: Evaluate = (args, rows, errors) => {
   const [pattern, ...values] = args as readonly [Column, ...Column[]];
   const outcome = new Outcome([pattern], rows, errors);
-  const sink = new TextSink(rows, 16 * rows);
+  const sink = new TextSink(rows, 16 * rows, errors);
   for (let row = 0; row < rows; row++) {
     if (outcome.has(row)) {
       const { bytes, from, to } = sliceAt(pattern, row);
@@ -142,7 +143,9 @@ const format: Evaluate = (args, rows, errors) => {
   return sink.finish(outcome.validity);
 };
 
+/** Null: an argument is missing. What is longer than a text may be ends somewhere beyond that. */
 function formatted(pattern: string, values: readonly Column[], row: number): string | null {
+  let size = 0;
   let next = 0;
   let failed = false;
   const text = pattern.replace(/%(%|(?:(\d+)\$)?([sIL])|)/g, (_, all: string, place, kind) => {
@@ -154,7 +157,9 @@ function formatted(pattern: string, values: readonly Column[], row: number): str
       return '';
     }
     if (!isPresent(column, row)) return kind === 'L' ? 'NULL' : '';
+    if (size > LIMITS.valueBytesMax) return '';
     const { bytes, from, to } = sliceAt(column, row);
+    size += to - from;
     const value = decodeBytes(bytes, from, to);
     if (kind === 'L') return `'${value.replaceAll("'", "''")}'`;
     if (kind === 's' || /^[a-z_][a-z0-9_]*$/.test(value)) return value;
@@ -272,7 +277,8 @@ export const TEXT_MORE: readonly ScalarFunction[] = [
     ['text', 'text', 'text'],
     'the text with each character of the second replaced by that at its place in the third, or left out',
     { args: ['a😀b', '😀b', 'x'], gives: 'ax' },
-    perRow(translate),
+    perGrowingRow(translate),
+    true,
   ),
   textFunction(
     'overlay',
@@ -280,7 +286,7 @@ export const TEXT_MORE: readonly ScalarFunction[] = [
     ['text', 'text', 'int64'],
     'the text with the second put over it from a position on',
     { args: ['Txxxxas', 'hom', '2'], gives: 'Thomxas' },
-    perRow(overlay),
+    perGrowingRow(overlay),
     true,
   ),
   textFunction(
@@ -289,7 +295,7 @@ export const TEXT_MORE: readonly ScalarFunction[] = [
     ['text', 'text', 'int64', 'int64'],
     'the text with n characters from a position on replaced by the second',
     { args: ['Txxxxas', 'hom', '2', '4'], gives: 'Thomas' },
-    perRow(overlay),
+    perGrowingRow(overlay),
     true,
   ),
   textFunction(
@@ -309,7 +315,8 @@ export const TEXT_MORE: readonly ScalarFunction[] = [
     ['text'],
     'the text as a constant of SQL',
     { args: ["it's"], gives: "'it''s'" },
-    perRow(quoteLiteral),
+    perGrowingRow(quoteLiteral),
+    true,
   ),
   textFunction(
     'quote-ident',
@@ -317,7 +324,8 @@ export const TEXT_MORE: readonly ScalarFunction[] = [
     ['text'],
     'the text as a name of SQL, in quotes where it needs them',
     { args: ['a b'], gives: '"a b"' },
-    perRow(quoteIdent),
+    perGrowingRow(quoteIdent),
+    true,
   ),
   {
     ...textFunction(

@@ -37,14 +37,20 @@ export type EachRow = (
 ) => void;
 
 /** Runs `each` on every row without NULL arguments; a row it fails must not have been written to. */
-export const perRow =
-  (each: EachRow): Evaluate =>
+export const perRow = (each: EachRow): Evaluate => rowByRow(each, false);
+
+/** The same of a text that may be longer than the arguments together: one that is too long is an error of its row. */
+export const perGrowingRow = (each: EachRow): Evaluate => rowByRow(each, true);
+
+const rowByRow =
+  (each: EachRow, grows: boolean): Evaluate =>
   (args, rows, errors) => {
     const outcome = new Outcome(args, rows, errors);
     const first = args[0] as TextColumn;
     const sink = new TextSink(
       rows,
-      first.tag === 'text' && strideOf(first) === 1 ? first.bytes.length : 16,
+      first.tag === 'text' && strideOf(first) === 1 ? bytesOf(first) : 16,
+      grows ? errors : null,
     );
     for (let row = 0; row < rows; row++) {
       if (outcome.has(row)) each(args, row, sink, outcome);
@@ -52,6 +58,10 @@ export const perRow =
     }
     return sink.finish(outcome.validity);
   };
+
+/** Bytes of its values, which may be some of those in the buffer. */
+const bytesOf = ({ offsets, length }: TextColumn): number =>
+  (offsets[length] as number) - (offsets[0] as number);
 
 export const SPACE: Slice = { bytes: new Uint8Array([32]), from: 0, to: 1 };
 

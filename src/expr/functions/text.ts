@@ -7,7 +7,7 @@ import type { ScalarFunction } from '../function-types.ts';
 import { codePointCount, findBytes, sequenceBytes, skipCodePoints } from '../text-sink.ts';
 import type { TextSink } from '../text-sink.ts';
 import type { EachRow, Slice } from './text-rows.ts';
-import { SPACE, numberAt, perRow, sliceAt, textFunction } from './text-rows.ts';
+import { SPACE, numberAt, perGrowingRow, perRow, sliceAt, textFunction } from './text-rows.ts';
 
 const substring: EachRow = (args, row, sink, outcome) => {
   const { bytes, from, to } = sliceAt(args[0] as Column, row);
@@ -76,7 +76,7 @@ const replace: EachRow = (args, row, sink) => {
   const old = sliceAt(args[1] as Column, row);
   const fresh = sliceAt(args[2] as Column, row);
   let at = from;
-  while (old.to > old.from) {
+  while (old.to > old.from && !sink.isFull) {
     const found = findBytes(bytes, at, to, old.bytes, old.from, old.to);
     if (found < 0) break;
     sink.append(bytes, at, found);
@@ -216,7 +216,8 @@ export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
     ['text', 'text', 'text'],
     'every occurrence of the second text replaced by the third',
     { args: ['aXbX', 'X', '--'], gives: 'a--b--' },
-    perRow(replace),
+    perGrowingRow(replace),
+    true,
   ),
   textFunction(
     'split-part',
