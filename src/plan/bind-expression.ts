@@ -48,6 +48,8 @@ export class ExpressionBinder {
   }
 
   bind(expression: Expression): Expr {
+    const key = this.#context.keys?.get(expression);
+    if (key !== undefined) return key;
     switch (expression.tag) {
       case 'path':
         return this.#path(expression);

@@ -4,6 +4,7 @@ import type { Expr } from '../expr/expr.ts';
 import type { Identifier } from '../sql/ast.ts';
 import type { CallExpression, Expression, PathExpression } from '../sql/ast-expression.ts';
 import type { Select, WildcardItem } from '../sql/ast-query.ts';
+import { printExpression } from '../sql/print-query.ts';
 import { ExpressionBinder } from './bind-expression.ts';
 import {
   type ExpressionContext,
@@ -27,7 +28,7 @@ import type { PlanNode } from './logical.ts';
 import { makeFilter, makeProject, windowTypeOf } from './nodes.ts';
 import { expressionsOf, SETS_MAX, setsOf } from './grouping-sets.ts';
 import { isNullable } from './nullability.ts';
-import { type BoundQuery, type ScopeColumn, queryOf } from './scope.ts';
+import { type BoundQuery, type Scope, type ScopeColumn, queryOf, resolvePath } from './scope.ts';
 
 /** One column of the list, wildcards expanded. */
 type Item = {
@@ -208,12 +209,13 @@ function bindGrouped(
     unnest: (call) => before.add(call, base),
     aliases,
   });
-  bindKeys(select, items, keyBinder, grouping, diagnostics);
+  bindKeys(select, items, keyBinder, grouping, base);
   takeApart(before, input, width, select.groupBy[0] ?? select, diagnostics);
   const collect = {
     grouping: grouping.groupingOf.bind(grouping),
     aggregate: grouping.addAggregate.bind(grouping),
     window: grouping.useWindow.bind(grouping),
+    keys: grouping.named,
   };
   const subqueries = new GroupedSubqueries(environment, known);
   const windowAliases = new Map([...aliases].filter(([, expression]) => isWindowCall(expression)));
@@ -278,7 +280,7 @@ function bindKeys(
   items: readonly Item[],
   binder: ExpressionBinder,
   grouping: Grouping,
-  diagnostics: Diagnostics,
+  { scope, diagnostics }: ExpressionContext,
 ): void {
   const [first] = groupBy;
   if (first === undefined) return;
@@ -298,11 +300,26 @@ function bindKeys(
   }
   const known = new Map<Expression, number>();
   for (const key of new Set(sets.flat()))
-    known.set(key, bindKey(key, items, binder, grouping, diagnostics));
+    known.set(key, bindKey(key, items, binder, grouping, diagnostics, itemOf(key, items, scope)));
   grouping.groupBySets(
     sets.map((set) => set.map((key) => known.get(key) as number)),
     { span },
   );
+}
+
+/** The expression of the SELECT list that a key names by alias or position, or is a constant like; null: it names a column. */
+function itemOf(key: Expression, items: readonly Item[], scope: Scope): Expression | null {
+  if (key.tag === 'number') return items[Number(key.text) - 1]?.expression ?? null;
+  if (key.tag === 'path') {
+    if (key.parts.length > 1 || resolvePath(key.parts, scope).tag !== 'unknown') return null;
+    const name = key.parts[0]?.name;
+    return items.find(({ alias }) => alias?.name === name)?.expression ?? null;
+  }
+  const text = printExpression(key);
+  const same = items.find(
+    ({ expression }) => expression !== null && printExpression(expression) === text,
+  );
+  return same?.expression ?? null;
 }
 
 /** GROUP BY takes expressions, positions and aliases; a column of the input comes before an alias of the same name. */
@@ -312,8 +329,10 @@ function bindKey(
   binder: ExpressionBinder,
   grouping: Grouping,
   diagnostics: Diagnostics,
+  named: Expression | null = null,
 ): number {
-  if (key.tag !== 'number') return grouping.addKey(binder.bind(key), nameOf(key) ?? 'key', key);
+  if (key.tag !== 'number')
+    return grouping.addKey(binder.bind(key), nameOf(key) ?? 'key', key, named);
   const item = items[Number(key.text) - 1];
   if (item === undefined) {
     diagnostics.error(
@@ -324,7 +343,7 @@ function bindKey(
     );
     return grouping.addKey(POISON, '', key);
   }
-  return grouping.addKey(bindItem(item, binder), item.name, item.expression ?? key);
+  return grouping.addKey(bindItem(item, binder), item.name, item.expression ?? key, named);
 }
 
 function expandItems(select: Select, relation: Relation, diagnostics: Diagnostics): Item[] {

@@ -57,6 +57,8 @@ export type ExpressionContext = {
   match?: (call: CallExpression) => Expr | null;
   /** Names of other expressions of the same SELECT that may be used where no column has the name. */
   aliases: ReadonlyMap<string, Expression>;
+  /** What stands for expressions of the SELECT list that GROUP BY names, where each of several equal ones is a key of its own. */
+  keys?: ReadonlyMap<Expression, Expr>;
   /** Columns of the query outside that a correlated subquery may read where it has no such name itself. */
   outer?: Scope | undefined;
   /** Gives the expression for a subquery; none: subqueries are refused here. */

@@ -30,6 +30,8 @@ import { warnOfArrival } from './warn-of-arrival.ts';
 const STAND_IN = 1 << 20;
 /** Stands for the number of the grouping set. */
 const SET_STAND_IN = STAND_IN - 1;
+/** Keys that grouping sets name by the SELECT list, one after the other downwards from here. */
+const KEY_STAND_IN = SET_STAND_IN - 1;
 /** Where `addKey` found an expression that is the window, or made of it. */
 const IN_WINDOW = -1;
 
@@ -39,7 +41,8 @@ function namesByIndex(scope: Scope): string[] {
   return Array.from(names, (name) => name ?? '');
 }
 
-type Key = { expr: Expr; name: string };
+/** `item`: the expression of the SELECT list that it was named by, where that matters. */
+type Key = { expr: Expr; name: string; item: Expression | null };
 
 /** Over an updating result every aggregate must be able to forget a row. */
 const forgetful = (grouped: Grouped): Grouped => ({
@@ -55,6 +58,8 @@ export class Grouping {
   readonly #diagnostics: Diagnostics;
   readonly #keys: Key[] = [];
   readonly #aggregates: AggregateCall[] = [];
+  /** What stands for the expressions of the SELECT list that are keys of grouping sets. */
+  readonly named = new Map<Expression, Expr>();
   /** Canonical text of an aggregate → its position. */
   readonly #known = new Map<string, number>();
   #window: Window | null = null;
@@ -130,9 +135,10 @@ export class Grouping {
 
   /**
    * Adds an expression of GROUP BY.
+   * @param item  the expression of the SELECT list that is meant by a grouping set; equal ones are keys of their own
    * @returns the position of its key, or `IN_WINDOW`
    */
-  addKey(expr: Expr, name: string, source: Expression): number {
+  addKey(expr: Expr, name: string, source: Expression, item: Expression | null = null): number {
     if (expr === POISON) {
       this.#broken = true;
       return IN_WINDOW;
@@ -154,8 +160,22 @@ export class Grouping {
     )
       return IN_WINDOW;
     const text = canonical(expr);
-    const known = this.#keys.findIndex((key) => canonical(key.expr) === text);
-    return known >= 0 ? known : this.#keys.push({ expr, name }) - 1;
+    const known = this.#keys.findIndex((key) => canonical(key.expr) === text && key.item === item);
+    const index = known >= 0 ? known : this.#keys.push({ expr, name, item }) - 1;
+    if (item !== null)
+      this.named.set(item, { tag: 'column', index: KEY_STAND_IN - index, type: expr.type });
+    return index;
+  }
+
+  /** The key that an expression is; -1: none. A constant is one only where a grouping set names it. */
+  #keyOf(expr: Expr): number {
+    if (expr.tag === 'column' && expr.index <= KEY_STAND_IN) {
+      const index = KEY_STAND_IN - expr.index;
+      if (index < this.#keys.length) return index;
+    }
+    if (this.#sets !== null && columnsOf([expr]).size === 0) return -1;
+    const text = canonical(expr);
+    return this.#keys.findIndex((key) => canonical(key.expr) === text);
   }
 
   /** What is grouped by was refused. */
@@ -179,10 +199,7 @@ export class Grouping {
 
   /** `grouping(…)` of expressions of GROUP BY. */
   groupingOf(call: CallExpression, args: readonly Expr[]): Expr {
-    const keys = args.map((arg) => {
-      const text = canonical(arg);
-      return this.#keys.findIndex((key) => canonical(key.expr) === text);
-    });
+    const keys = args.map((arg) => this.#keyOf(arg));
     if (args.includes(POISON) || this.#broken) return POISON;
     const stranger = keys.indexOf(-1);
     if (args.length === 0 || args.length > 31 || stranger >= 0) {
@@ -236,8 +253,7 @@ export class Grouping {
     if (expr === POISON || this.#broken) return POISON;
     if (isStandIn(expr)) return expr;
     const windowPlace = this.#keys.length + (this.#sets === null ? 0 : 1);
-    const text = canonical(expr);
-    const key = this.#keys.findIndex((candidate) => canonical(candidate.expr) === text);
+    const key = this.#keyOf(expr);
     if (key >= 0) return { tag: 'column', index: key, type: expr.type };
     if (expr.tag === 'column') {
       if (expr.index === SET_STAND_IN) return { ...expr, index: this.#keys.length };

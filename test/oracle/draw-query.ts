@@ -246,6 +246,7 @@ export class QueryDraw {
     const keys: string[] = [];
     const items: Sql[] = [];
     const columns: TableColumn[] = [];
+    const exprs: DrawnColumn[] = [];
     for (let at = this.#prng.below(keysMax + 1); at > 0; at--) {
       const name = this.#name('c');
       const type = this.#prng.pick([
@@ -258,8 +259,12 @@ export class QueryDraw {
         'date',
         'instant',
       ] as const);
-      items.push(sql`${draw.of(type, this.#prng.below(3))} AS ${name}`);
-      columns.push({ name, type });
+      const last = exprs.at(-1);
+      const again = last !== undefined && this.#prng.chance(0.1);
+      const key = again ? last : { sql: draw.of(type, this.#prng.below(3)), type };
+      exprs.push(key);
+      items.push(sql`${key.sql} AS ${name}`);
+      columns.push({ name, type: key.type });
       keys.push(name);
     }
     const calls: Sql[] = [];
@@ -271,7 +276,7 @@ export class QueryDraw {
       columns.push({ name, type });
     }
     const having = this.#prng.chance(0.2)
-      ? sql` HAVING count(*) ${this.#prng.pick(['>', '<=', '<>'])} ${1 + this.#prng.below(2)}`
+      ? sql` HAVING count(*) ${this.#prng.pick(['>', '<=', '<>'])} ${this.#prng.pick(['1', '2', 'CAST(1 AS BIGINT)'])}`
       : sql``;
     return { items, keys, columns, having };
   }

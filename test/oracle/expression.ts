@@ -9,6 +9,7 @@ import { aggregate, isAggregate } from './aggregates.ts';
 import { arithmetic, bitwise, negate } from './arithmetic.ts';
 import { cast, castText, textOf } from './cast.ts';
 import { callFunction } from './functions.ts';
+import { NO_KEYS } from './keys.ts';
 import { type Context, fieldOf, lookUp } from './scope.ts';
 import { likePattern } from './text.ts';
 import { atTimeZone, intervalOf } from './time.ts';
@@ -24,23 +25,12 @@ import {
   Whole,
 } from './value.ts';
 
-/** Equal expressions have equal texts, wherever they stand; a constant is equal to itself only. */
-export const shapeOf = (expression: Expression): string =>
-  JSON.stringify(expression, (key, value: unknown) =>
-    (key === 'span' && !CONSTANTS.includes(expression.tag)) || key === 'operatorSpan'
-      ? undefined
-      : value,
-  );
-
-const NONE: ReadonlySet<string> = new Set();
-
-const CONSTANTS: readonly string[] = ['number', 'string', 'boolean', 'null', 'typed_literal'];
-
 export function evaluate(expression: Expression, context: Context): Value {
-  if (context.leftOut.size > 0) {
-    const shape = shapeOf(expression);
-    if (context.leftOut.has(shape)) return null;
-    if (context.kept.has(shape)) return evaluate(expression, { ...context, leftOut: NONE });
+  const { leftOut, kept } = context;
+  if (leftOut.size > 0) {
+    if (kept.named(expression)) return evaluate(expression, { ...context, leftOut: NO_KEYS });
+    if (leftOut.named(expression) || leftOut.meant(expression)) return null;
+    if (kept.meant(expression)) return evaluate(expression, { ...context, leftOut: NO_KEYS });
   }
   const of = (operand: Expression): Value => evaluate(operand, context);
   switch (expression.tag) {
@@ -244,7 +234,9 @@ function groupingBits(call: CallExpression, context: Context): Value {
     const name =
       value.tag === 'path' && value.parts.length === 1 ? value.parts[0]?.name : undefined;
     const meant = context.aliases.get(name ?? '') ?? value;
-    return [value, meant].some((each) => context.leftOut.has(shapeOf(each))) ? '1' : '0';
+    return [value, meant].some((each) => context.leftOut.named(each) || context.leftOut.meant(each))
+      ? '1'
+      : '0';
   });
   return whole(BigInt(`0b${bits.join('')}`), 64);
 }
@@ -288,7 +280,7 @@ function call(expression: CallExpression, context: Context): Value {
     if (group === null) throw new Error(`${name} stands where there is no group`);
     return aggregate(
       expression,
-      group.map((scope) => ({ ...context, scope, group: null, leftOut: NONE })),
+      group.map((scope) => ({ ...context, scope, group: null, leftOut: NO_KEYS })),
       evaluate,
     );
   }

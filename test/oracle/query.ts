@@ -14,7 +14,8 @@ import type {
   SetExpression,
 } from '../../src/sql/ast-query.ts';
 import { compareByItems, isAggregate } from './aggregates.ts';
-import { evaluate, isTrue, shapeOf, WINDOW_FUNCTIONS } from './expression.ts';
+import { evaluate, isTrue, WINDOW_FUNCTIONS } from './expression.ts';
+import { Keys, NO_KEYS } from './keys.ts';
 import { fromAll, NO_ROW } from './from.ts';
 import { callsOf } from './calls.ts';
 import { overValues } from './over.ts';
@@ -67,8 +68,8 @@ export class Evaluator {
       scope,
       group: null,
       window: null,
-      leftOut: new Set(),
-      kept: new Set(),
+      leftOut: NO_KEYS,
+      kept: NO_KEYS,
       aliases: new Map(),
       over: null,
       subquery: (query, inner, one) => {
@@ -210,10 +211,13 @@ export class Evaluator {
     const sets = setsOf(select.groupBy).map((set) =>
       set.map((key) => keyOf(key, select, empty.columns)),
     );
-    const all = new Set(sets.flat().map(shapeOf));
+    const all = sets.flat();
     return sets.flatMap((keys) => {
-      const kept = new Set(keys.map(shapeOf));
-      const leftOut = new Set([...all].filter((key) => !kept.has(key)));
+      const kept = new Keys(keys);
+      const leftOut = new Keys(
+        all.filter((key) => !keys.includes(key)),
+        kept,
+      );
       const base = { aliases, leftOut, kept };
       return this.#groupsOf(keys, this.#sound(scopes, read, aliases), empty, base, one);
     });

@@ -1,6 +1,7 @@
 /** Rows as an expression sees them, and tables as lists of rows. */
 import type { CallExpression, Expression } from '../../src/sql/ast-expression.ts';
 import type { Query } from '../../src/sql/ast-query.ts';
+import type { Keys } from './keys.ts';
 import { Struct, type Value } from './value.ts';
 
 /** A hidden column is found by its table's name only, and no `*` gives it: those that USING has merged. */
@@ -28,10 +29,10 @@ export type Context = {
   readonly group: readonly Scope[] | null;
   /** The window of the group, if a window function is among its keys. */
   readonly window: Value;
-  /** Keys that the grouping set leaves out, as texts: they are NULL here. */
-  readonly leftOut: ReadonlySet<string>;
+  /** Keys that the grouping set leaves out: they are NULL here. */
+  readonly leftOut: Keys;
   /** Keys that it groups by: what is within one is not looked at, whatever else is left out. */
-  readonly kept: ReadonlySet<string>;
+  readonly kept: Keys;
   readonly aliases: ReadonlyMap<string, Expression>;
   /** Results of calls with OVER for this row. */
   readonly over: ReadonlyMap<CallExpression, Value> | null;
