@@ -173,7 +173,10 @@ export class Grouping {
       const index = KEY_STAND_IN - expr.index;
       if (index < this.#keys.length) return index;
     }
-    if (this.#sets !== null && columnsOf([expr]).size === 0) return -1;
+    return this.#sets !== null && columnsOf([expr]).size === 0 ? -1 : this.#equalKey(expr);
+  }
+
+  #equalKey(expr: Expr): number {
     const text = canonical(expr);
     return this.#keys.findIndex((key) => canonical(key.expr) === text);
   }
@@ -199,7 +202,7 @@ export class Grouping {
 
   /** `grouping(…)` of expressions of GROUP BY. */
   groupingOf(call: CallExpression, args: readonly Expr[]): Expr {
-    const keys = args.map((arg) => this.#keyOf(arg));
+    const keys = args.map((arg) => Math.max(this.#keyOf(arg), this.#equalKey(arg)));
     if (args.includes(POISON) || this.#broken) return POISON;
     const stranger = keys.indexOf(-1);
     if (args.length === 0 || args.length > 31 || stranger >= 0) {

@@ -241,6 +241,8 @@ export class QueryDraw {
     keys: string[];
     columns: TableColumn[];
     having: Sql;
+    /** Keys that `grouping` can be asked about: one of each, and no constants. */
+    tellable: Sql[];
   } {
     const draw = this.#draw(relation, q);
     const keys: string[] = [];
@@ -278,14 +280,19 @@ export class QueryDraw {
     const having = this.#prng.chance(0.2)
       ? sql` HAVING count(*) ${this.#prng.pick(['>', '<=', '<>'])} ${this.#prng.pick(['1', '2', 'CAST(1 AS BIGINT)'])}`
       : sql``;
-    return { items, keys, columns, having };
+    return { items, keys, columns, having, tellable: tellableOf(exprs) };
   }
 
   #grouped(relation: Relation, among: Among = 'all'): Relation {
     const q = this.#name('q');
-    const { items, keys, columns, having } = this.#grouping(relation, q, 2, among);
+    const { items, keys, columns, having, tellable } = this.#grouping(relation, q, 2, among);
     const where = this.#where(this.#draw(relation, q));
     const by = keys.length === 0 ? sql`` : sql` GROUP BY ${this.#groupBy(keys)}`;
+    if (by.ours.endsWith(')') && tellable.length > 0) {
+      const name = this.#name('c');
+      items.push(sql`CAST(grouping(${join(tellable, ', ')}) AS BIGINT) AS ${name}`);
+      columns.push({ name, type: 'bigint' });
+    }
     return this.#nested(
       sql`SELECT ${join(items, ', ')} FROM ${relation.from} AS ${q}${where}${by}${having}`,
       columns,
@@ -782,6 +789,15 @@ export class QueryDraw {
     return this.#project({ ...relation, from: sql`${name}` });
   }
 }
+
+const tellableOf = (keys: readonly DrawnColumn[]): Sql[] => {
+  const texts = keys.map((key) => key.sql.ours);
+  return keys.flatMap((key) =>
+    /\bq\d+\./.test(key.sql.ours) && texts.indexOf(key.sql.ours) === texts.lastIndexOf(key.sql.ours)
+      ? [key.sql]
+      : [],
+  );
+};
 
 const timedRelation = ({ name, columns, kind }: Table): Relation => ({
   from: sql`${name}`,

@@ -35,6 +35,13 @@ test('a constant key is NULL where it is left out, named by alias, by position o
   ]);
 });
 
+test('grouping() of a constant key tells where it is left out', () => {
+  expect(run(`SELECT 'c' AS x, grouping('c') AS g FROM a GROUP BY ROLLUP (x)`)).toEqual([
+    'c 0',
+    'null 1',
+  ]);
+});
+
 test('of two columns that are equal each is a key of its own', () => {
   const sets = (item: string): string[] =>
     run(`SELECT ${item} AS x, ${item} AS y, count(*) AS n FROM a GROUP BY ROLLUP (x, y)`);
