@@ -6,13 +6,12 @@ import type { ColumnType } from './tables.ts';
 
 export type DrawnCall = { readonly call: Sql; readonly type: ColumnType };
 
-/** Of all aggregates; of count, sum and avg, which windows of rows that are taken back have; of those of values once only. */
-export type Among = 'all' | 'totals' | 'distinct';
+/** Of all aggregates, or of those of values once only. */
+export type Among = 'all' | 'distinct';
 
 /** An aggregate, now and then of some rows only. */
 export function drawAggregate(prng: Prng, draw: ExpressionDraw, among: Among = 'all'): DrawnCall {
   const filter = prng.chance(0.2) ? sql` FILTER (WHERE ${draw.condition(2)})` : sql``;
-  if (among === 'totals') return prng.pick(totalled(prng, draw, filter))();
   if (among === 'distinct') return prng.pick(distinct(prng, draw, filter))();
   return prng.pick([...plain(prng, draw, filter), ...collected(prng, draw, filter)])();
 }
@@ -61,24 +60,6 @@ function plain(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
       call: sql`${prng.pick(['bool_and', 'bool_or'])}(${draw.condition(2)})${filter}`,
       type: 'boolean',
     }),
-  ];
-}
-
-function totalled(prng: Prng, draw: ExpressionDraw, filter: Sql): Drawing[] {
-  const depth = prng.below(2);
-  const type = prng.pick(['int', 'bigint', 'text', 'date'] as const);
-  return [
-    () => ({ call: sql`count(*)${filter}`, type: 'bigint' }),
-    () => ({ call: sql`count(${draw.of(type, depth)})${filter}`, type: 'bigint' }),
-    () => ({
-      call: sql`CAST(sum(${draw.of('bigint', depth)})${filter} AS BIGINT)`,
-      type: 'bigint',
-    }),
-    () => ({
-      call: sql`CAST(sum(${draw.of('decimal', depth)})${filter} AS DECIMAL(20, 4))`,
-      type: 'decimal',
-    }),
-    () => ({ call: sql`avg(${draw.of('bigint', depth)})${filter}`, type: 'double' }),
   ];
 }
 

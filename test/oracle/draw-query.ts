@@ -355,7 +355,7 @@ export class QueryDraw {
       relation,
       q,
       keysMax,
-      relation.appends ? 'all' : 'totals',
+      relation.appends || this.#prng.chance(0.5) ? 'all' : 'distinct',
     );
     const where = this.#where(this.#draw(relation, q));
     const before = relation.columns.find((column) => column.type === 'window');
