@@ -5,7 +5,7 @@ import { filterBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
 import { NamedExprs } from '../expr/named-exprs.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { inParts, RowErrors } from '../expr/row-errors.ts';
 import type { RowLists } from '../state/row-lists.ts';
 import type { Output } from './operator.ts';
 import { survivors } from './project.ts';
@@ -37,9 +37,13 @@ export class JoinInputs {
     this.#schema = schema;
   }
 
+  /** As `evaluate`, in several pieces where keys are too large to be held for the whole batch; of each piece before the next one's. */
+  inParts(batch: RecordBatch, output: Output, use: (keyed: KeyedBatch) => void): void {
+    inParts(batch, (part) => use(this.evaluate(part, output, RowErrors.divisible(part.rows))));
+  }
+
   /** Rows whose keys cannot be computed go to `output` as errors and are missing in the result. */
-  evaluate(batch: RecordBatch, output: Output): KeyedBatch {
-    const errors = new RowErrors(batch.rows);
+  evaluate(batch: RecordBatch, output: Output, errors = new RowErrors(batch.rows)): KeyedBatch {
     const keys = this.#keys.evaluate(batch, errors);
     if (errors.failed) {
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));

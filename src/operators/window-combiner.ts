@@ -16,6 +16,7 @@ import { concatBatches } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeBatch } from '../batch/take.ts';
 import { FLOAT64, TIMESTAMP, type Schema } from '../batch/types.ts';
+import { inParts, RowErrors } from '../expr/row-errors.ts';
 import type { GraphOperator } from '../graph/graph.ts';
 import { allGroups } from '../state/group-index.ts';
 import { wider, grown } from '../state/growth.ts';
@@ -100,11 +101,22 @@ export class WindowCombiner {
       this.#restRows -= batch.rows;
       return batch;
     }
+    const rest: RecordBatch[] = [];
+    inParts(batch, (part) => rest.push(...this.#combine(part, watermark)));
+    return rest.length === 0 ? null : concatBatches(rest);
+  }
+
+  /** The rows that go as they are. */
+  #combine(batch: RecordBatch, watermark: number): RecordBatch[] {
     const passing = new Uint8Array(batch.rows);
     const whole = this.#markPassing(batch, watermark, passing);
     const combinable = whole ? batch : picked(batch, passing, 0);
     const refused: number[] = [];
-    const evaluated = this.#inputs.evaluate(combinable, refusals(refused));
+    const evaluated = this.#inputs.evaluate(
+      combinable,
+      refusals(refused),
+      RowErrors.divisible(combinable.rows),
+    );
     this.#forEachRun(evaluated.batch, (pane, from, to) => {
       const held = this.#paneAt(pane);
       const before = held.groups.count;
@@ -122,8 +134,7 @@ export class WindowCombiner {
     const left = whole ? [] : [picked(batch, passing, 1)];
     if (refused.length > 0)
       left.push(takeBatch(combinable, Int32Array.from(refused), refused.length));
-    const rest = left.filter(({ rows }) => rows > 0);
-    return rest.length === 0 ? null : concatBatches(rest);
+    return left.filter(({ rows }) => rows > 0);
   }
 
   /** Marks rows that are due already or lie in no window; true when there are none. */

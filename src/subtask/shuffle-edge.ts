@@ -11,7 +11,7 @@ import { partitionBatch } from '../batch/partition.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { type CompiledExpr, compileExpr } from '../expr/compile.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { inParts, RowErrors } from '../expr/row-errors.ts';
 import type { GraphEdge } from '../graph/graph.ts';
 import { routeRows, splitRowsFast } from '../kernels/route-rows.ts';
 import type { WindowCombiner } from '../operators/window-combiner.ts';
@@ -72,12 +72,11 @@ export class ShuffleEdge implements ShuffleOutput {
       return;
     }
     // A row whose key fails goes anywhere: its receiver computes the key again, counts the row and says why.
-    const errors = new RowErrors(batch.rows);
-    this.#scatter(
-      batch,
-      this.#keys.map((key) => key(batch, errors)),
-      false,
-    );
+    inParts(batch, (part) => {
+      const errors = RowErrors.divisible(part.rows);
+      const keys = this.#keys.map((key) => key(part, errors));
+      this.#scatter(part, keys, false);
+    });
   }
 
   #scatter(batch: RecordBatch, keys: readonly Column[], partial: boolean): void {

@@ -12,7 +12,7 @@ import { filterBatch } from '../batch/take.ts';
 import type { Field, Schema } from '../batch/types.ts';
 import type { ReadResult, Source, SourceStep } from '../connectors/connector.ts';
 import { NamedExprs } from '../expr/named-exprs.ts';
-import { RowErrors } from '../expr/row-errors.ts';
+import { inParts, RowErrors } from '../expr/row-errors.ts';
 import type { SourceSpec } from '../graph/graph.ts';
 import type { InputRange, JsonValue } from '../lineage/types.ts';
 import { problemsOf, rowJson } from '../operators/row-json.ts';
@@ -188,14 +188,21 @@ export class SourceNode implements NodeBody {
     node.counters.batchesIn++;
     if (step.problems.length > 0)
       node.fail(step.problems.map((problem) => ({ ...problem, partition: step.partition })));
-    const computed = this.#compute(step.batch, node);
-    const { segments, problems } = this.#generatorOf().onBatch(step.partition, computed, nowMs);
+    inParts(step.batch, (part) => {
+      const computed = this.#compute(part, node);
+      this.#pass(step.partition, computed, node, nowMs);
+    });
+    this.#announce();
+  }
+
+  /** Hands rows on with their times, and watermarks between them. */
+  #pass(partition: number, batch: RecordBatch, node: Node, nowMs: number): void {
+    const { segments, problems } = this.#generatorOf().onBatch(partition, batch, nowMs);
     if (problems.length > 0) node.fail(problems);
     for (const segment of segments) {
       this.#advance(segment.watermarkBefore);
       node.emit(segment.batch);
     }
-    this.#announce();
   }
 
   #note(partition: number, rows: number, nowMs: number): void {
@@ -234,7 +241,7 @@ export class SourceNode implements NodeBody {
   /** The output columns of a decoded batch, without the rows whose generated columns failed. */
   #compute(batch: RecordBatch, node: Node): RecordBatch {
     if (this.#computed === null) return batch;
-    const errors = new RowErrors(batch.rows);
+    const errors = RowErrors.divisible(batch.rows);
     const columns = this.#computed.evaluate(batch, errors);
     const output = { ...batch, columns };
     if (!errors.failed) return output;
