@@ -6,6 +6,9 @@
  *
  *     free ──stage──▶ stored ──insert──▶ in order ──remove──▶ stored ──release──▶ free
  *
+ * Where most rows of a batch are given up again at once, `place` stages them one by one and their columns are copied when the
+ * batch is over, or as soon as two rows cannot be told apart by what the order knows of them.
+ *
  * State table `rows`: the columns, the copy, and what the operator adds; columns and copy name a row.
  * Invariants: a partition's key is among the columns; a slot that a checkpoint knows stays in place until the next one
  * has named it as removed.
@@ -39,7 +42,6 @@ export class KeptRows {
   #index: GroupIndex;
   /** Of each slot. */
   groupOf = new Int32Array(16);
-  approximations = new Float64Array(16);
   #copies = new Int32Array(16);
   /** 1: the row is in the last checkpoint. */
   #saved = new Uint8Array(16);
@@ -50,6 +52,14 @@ export class KeptRows {
   #removed: number[] = [];
   #inserting = NONE;
   #ordered = 0;
+  /** Rows that are placed and not copied yet, of which batch. */
+  #pending = 0;
+  #pendingSlots = new Int32Array(0);
+  #pendingRows = new Int32Array(0);
+  #pendingColumns: readonly Column[] = [];
+  /** Comparisons that looked at columns. */
+  deepComparisons = 0;
+  readonly #compareAll = (left: number, right: number): number => this.compareRows(left, right);
 
   constructor(schema: Schema, partitionBy: readonly Expr[], orderBy: readonly SortKey[]) {
     this.#types = schema.map((field) => field.type);
@@ -79,17 +89,14 @@ export class KeptRows {
     return this.#index.count;
   }
 
-  /** The partition of each row. */
-  groupsOf(columns: readonly Column[], rows: number): Int32Array {
-    return this.groupsOfKeys(
-      this.partition.map((index) => columns[index] as Column),
-      rows,
-    );
+  /** The partition of each row, in a new array or the one that is given. */
+  groupsOf(columns: readonly Column[], rows: number, groups = new Int32Array(rows)): Int32Array {
+    const keys = this.partition.map((index) => columns[index] as Column);
+    return this.groupsOfKeys(keys, rows, groups);
   }
 
   /** The partition of each key. */
-  groupsOfKeys(keys: readonly Column[], rows: number): Int32Array {
-    const groups = new Int32Array(rows);
+  groupsOfKeys(keys: readonly Column[], rows: number, groups = new Int32Array(rows)): Int32Array {
     this.#index.lookupOrInsert(keys, 0, rows, groups);
     this.order.resize(this.#index.count, 0);
     return groups;
@@ -104,12 +111,16 @@ export class KeptRows {
     return this.#index.hashesOf(groups);
   }
 
-  /** Approximations of the first key; all equal when there is none. */
-  approximate(columns: readonly Column[], rows: number): Float64Array {
+  /** Approximations of the first key, in a new array or the one that is given; all equal when there is none. */
+  approximate(
+    columns: readonly Column[],
+    rows: number,
+    values = new Float64Array(rows),
+  ): Float64Array {
     const [first] = this.keys;
-    return first === undefined
-      ? new Float64Array(rows)
-      : approximate(columns[first.index] as Column, rows, first);
+    if (first === undefined) return values.fill(0, 0, rows);
+    approximate(columns[first.index] as Column, rows, first, values);
+    return values;
   }
 
   /** Stores rows `picked[i]`, i < count; they are in no order yet. */
@@ -123,14 +134,49 @@ export class KeptRows {
     const slots = this.store.take(count);
     this.store.put(slots, columns, picked, count);
     this.#makeRoom(this.store.limit);
+    const { near } = this.order;
     for (let at = 0; at < count; at++) {
       const slot = slots[at] as number;
       const row = picked[at] as number;
       this.groupOf[slot] = groups[row] as number;
-      this.approximations[slot] = approximations[row] as number;
+      near[slot] = approximations[row] as number;
       this.#copies[slot] = 0;
     }
     return slots;
+  }
+
+  /** Rows of these columns are about to be placed. */
+  beginPlacing(columns: readonly Column[], rows: number): void {
+    if (this.#pendingRows.length < rows) {
+      this.#pendingRows = new Int32Array(rows);
+      this.#pendingSlots = new Int32Array(rows);
+    }
+    this.#pendingColumns = columns;
+  }
+
+  /** Stores a row as `stage` does, later on. */
+  place(row: number, group: number, approximation: number): number {
+    const slot = this.store.takeOne();
+    if (slot >= this.groupOf.length) this.#makeRoom(slot + 1);
+    this.groupOf[slot] = group;
+    this.order.near[slot] = approximation;
+    this.#copies[slot] = 0;
+    const at = this.#pending++;
+    this.#pendingSlots[at] = slot;
+    this.#pendingRows[at] = row;
+    return slot;
+  }
+
+  endPlacing(): void {
+    this.#copyPending();
+    this.#pendingColumns = [];
+  }
+
+  /** A slot that was given back and taken again in between is there twice: the row that came last stays. */
+  #copyPending(): void {
+    const count = this.#pending;
+    this.#pending = 0;
+    this.store.put(this.#pendingSlots, this.#pendingColumns, this.#pendingRows, count);
   }
 
   #makeRoom(slots: number): void {
@@ -138,7 +184,6 @@ export class KeptRows {
     if (slots <= this.groupOf.length) return;
     const room = grown(this.groupOf.length, slots);
     this.groupOf = wider(Int32Array, this.groupOf, room);
-    this.approximations = wider(Float64Array, this.approximations, room);
     this.#copies = wider(Int32Array, this.#copies, room);
     this.#saved = wider(Uint8Array, this.#saved, room);
     this.#touched = wider(Uint8Array, this.#touched, room);
@@ -155,9 +200,12 @@ export class KeptRows {
 
   /** By the keys only. */
   compareKeys(left: number, right: number): number {
-    const here = this.approximations[left] as number;
-    const there = this.approximations[right] as number;
+    const { near } = this.order;
+    const here = near[left] as number;
+    const there = near[right] as number;
     if (here !== there) return here < there ? -1 : 1;
+    this.deepComparisons++;
+    if (this.#pending > 0) this.#copyPending();
     for (let at = 0; at < this.keys.length; at++) {
       const order = this.#compareKey(this.keys[at] as KeyColumn, left, right);
       if (order !== 0) return order;
@@ -198,9 +246,7 @@ export class KeptRows {
 
   /** The last row in order that equals a stored one; `NONE`: there is none. */
   find(slot: number): number {
-    return this.order.lastEqual(this.groupOf[slot] as number, slot, (left, right) =>
-      this.compareRows(left, right),
-    );
+    return this.order.lastEqual(this.groupOf[slot] as number, slot, this.#compareAll);
   }
 
   /** Takes a row out of the order; it stays stored until it is released. */
@@ -225,10 +271,11 @@ export class KeptRows {
 
   /** All rows, partition by partition. */
   allSlots(): Int32Array {
-    const slots: number[] = [];
+    const slots = new Int32Array(this.#ordered);
+    let at = 0;
     for (let group = 0; group < this.groups; group++)
-      this.order.slots(group, 0, this.order.size(group), slots);
-    return Int32Array.from(slots);
+      at = this.order.copy(group, 0, this.order.size(group), slots, at);
+    return slots;
   }
 
   /** @param added  the operator's columns for the given slots */
@@ -339,7 +386,7 @@ export class KeptRows {
   }
 
   bytes(): number {
-    const perSlot = this.groupOf.byteLength * 2 + this.approximations.byteLength;
+    const perSlot = this.groupOf.byteLength * 2 + this.#saved.byteLength * 2;
     return this.store.bytes() + this.order.bytes() + this.#index.bytes() + perSlot;
   }
 }

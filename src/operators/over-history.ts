@@ -162,8 +162,8 @@ export class OverHistory {
     const size = order.size(group);
     const end = size - last;
     if (end <= first) return;
-    const slots: number[] = [];
-    order.slots(group, first, end, slots);
+    const slots = new Int32Array(end - first);
+    order.copy(group, first, end, slots, 0);
     for (const slot of slots) {
       if (micros !== null && this.#timeOf(slot) >= watermark - micros) break;
       this.kept.remove(slot);
@@ -173,7 +173,7 @@ export class OverHistory {
 
   #timeOf(slot: number): number {
     // Event times are doubles without loss, so their approximation is the time itself.
-    return this.#time === null ? -Infinity : (this.kept.approximations[slot] as number);
+    return this.#time === null ? -Infinity : (this.kept.order.near[slot] as number);
   }
 
   /** Also of partitions that no row came to: a checkpoint keeps what is needed only. */

@@ -130,7 +130,7 @@ export class OverTimed implements Operator {
 
   #emitTimed(batch: RecordBatch, groups: Int32Array, history: OverHistory, output: Output): void {
     const woven = weave(history, groups);
-    const past = history.kept.store.gather(Int32Array.from(woven.slots));
+    const past = history.kept.store.gather(woven.slots);
     const columns = batch.columns.map((column, index) =>
       takeColumn(
         concatColumns([past[index] as Column, column]),
@@ -210,7 +210,7 @@ function startsOf(groups: Int32Array): Int32Array {
 /** Rows of the past and new ones, partition by partition. */
 type Woven = {
   /** Slots of the rows of the past. */
-  slots: number[];
+  slots: Int32Array;
   /** Rows of the past are numbered first, then the new ones. */
   indices: Int32Array;
   groups: Int32Array;
@@ -223,17 +223,17 @@ type Woven = {
 /** @param groups  of the new rows, equal ones together */
 function weave(history: OverHistory, groups: Int32Array): Woven {
   const { order } = history.kept;
-  const slots: number[] = [];
   const runs: { group: number; past: number; from: number; to: number }[] = [];
+  let before = 0;
   for (let from = 0; from < groups.length;) {
     const group = groups[from] as number;
     let to = from + 1;
     while (to < groups.length && groups[to] === group) to++;
-    const before = slots.length;
-    order.slots(group, 0, order.size(group), slots);
-    runs.push({ group, past: slots.length - before, from, to });
+    runs.push({ group, past: order.size(group), from, to });
+    before += order.size(group);
     from = to;
   }
+  const slots = new Int32Array(before);
   const total = slots.length + groups.length;
   const woven: Woven = {
     slots,
@@ -246,6 +246,7 @@ function weave(history: OverHistory, groups: Int32Array): Woven {
   let slot = 0;
   for (const { group, past, from, to } of runs) {
     const end = at + past + to - from;
+    order.copy(group, 0, past, slots, slot);
     woven.groups.fill(group, at, end);
     woven.firstNew.fill(at + past, at, end);
     for (let row = 0; row < past; row++) woven.indices[at++] = slot++;

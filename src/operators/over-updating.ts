@@ -121,19 +121,24 @@ export class OverUpdating implements Operator {
     this.#settleLeaving(output);
     const dirty = this.#dirty;
     this.#dirty = [];
-    const slots: number[] = [];
-    const starts: number[] = [];
-    for (const group of dirty) {
-      this.#isDirty[group] = 0;
-      const start = slots.length;
-      this.#rows.order.slots(group, 0, this.#rows.order.size(group), slots);
-      while (starts.length < slots.length) starts.push(start);
-      if (slots.length < ROWS_AT_ONCE) continue;
-      this.#compute(Int32Array.from(slots), Int32Array.from(starts), output);
-      slots.length = 0;
-      starts.length = 0;
+    const { order } = this.#rows;
+    for (let from = 0; from < dirty.length;) {
+      let rows = 0;
+      let to = from;
+      for (; to < dirty.length && rows < ROWS_AT_ONCE; to++)
+        rows += order.size(dirty[to] as number);
+      const slots = new Int32Array(rows);
+      const starts = new Int32Array(rows);
+      let at = 0;
+      for (; from < to; from++) {
+        const group = dirty[from] as number;
+        this.#isDirty[group] = 0;
+        const start = at;
+        at = order.copy(group, 0, order.size(group), slots, at);
+        starts.fill(start, start, at);
+      }
+      this.#compute(slots, starts, output);
     }
-    this.#compute(Int32Array.from(slots), Int32Array.from(starts), output);
   }
 
   /** Rows that left are taken back, unless an equal one came in their place: that one is then out already. */

@@ -8,16 +8,18 @@ import { isValid, bitAt, type Column, type TextColumn } from '../batch/column.ts
 
 export type KeyColumn = { index: number; descending: boolean; nullsFirst: boolean };
 
-/** Approximations of `rows` values for an ascending walk in the order of the key. */
-export function approximate(column: Column, rows: number, key: KeyColumn): Float64Array {
-  const values = new Float64Array(rows);
+/** Sets the first `rows` values to approximations of a column's for an ascending walk in the order of the key. */
+export function approximate(
+  column: Column,
+  rows: number,
+  key: KeyColumn,
+  values: Float64Array,
+): void {
   fill(column, rows, values);
   if (key.descending) for (let row = 0; row < rows; row++) values[row] = -(values[row] as number);
-  if (column.validity !== null) {
-    const absent = key.nullsFirst ? -Infinity : Infinity;
-    for (let row = 0; row < rows; row++) if (!isValid(column, row)) values[row] = absent;
-  }
-  return values;
+  if (column.validity === null) return;
+  const absent = key.nullsFirst ? -Infinity : Infinity;
+  for (let row = 0; row < rows; row++) if (!isValid(column, row)) values[row] = absent;
 }
 
 function fill(column: Column, rows: number, values: Float64Array): void {
@@ -35,7 +37,8 @@ function fill(column: Column, rows: number, values: Float64Array): void {
     case 'int64':
     case 'timestamp':
       // The upper half of UBIGINT would come out negative.
-      if (column.type.tag !== 'uint64') fillPairs(column.words, 2, 0, rows, values);
+      if (column.type.tag === 'uint64') values.fill(0, 0, rows);
+      else fillPairs(column.words, 2, 0, rows, values);
       break;
     case 'decimal':
       fillPairs(column.words, 4, 2, rows, values);
@@ -47,6 +50,7 @@ function fill(column: Column, rows: number, values: Float64Array): void {
       fillText(column, rows, values);
       break;
     default:
+      values.fill(0, 0, rows);
   }
 }
 

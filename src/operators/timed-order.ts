@@ -15,10 +15,8 @@ export function timedOrder(
   const { rows, columns } = batch;
   const times = timesOf(batch);
   const [first] = keys;
-  const near =
-    first === undefined
-      ? new Float64Array(rows)
-      : approximate(columns[first.index] as Column, rows, first);
+  const near = new Float64Array(rows);
+  if (first !== undefined) approximate(columns[first.index] as Column, rows, first, near);
   return allGroups(rows).sort((left, right) => {
     const group = (groups[left] as number) - (groups[right] as number);
     if (group !== 0) return group;

@@ -13,11 +13,11 @@
  * Failure: a retraction of a row that never came is an error of that row.
  */
 import { must } from '../base/assert.ts';
-import { LIMITS } from '../base/limits.ts';
 import { bitAt, bitmapBytes, setBit, wordsToNumber, type Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { BOOLEAN, INT64, type Schema } from '../batch/types.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
+import { allGroups } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
 import { NONE } from '../state/ordered-slots.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
@@ -25,6 +25,7 @@ import { KeptRows } from './kept-rows.ts';
 import type { Operator, Output, Watermark } from './operator.ts';
 import { integerColumn } from './over-columns.ts';
 import { nothingToRetract } from './row-json.ts';
+import { TopNChanges } from './top-n-changes.ts';
 
 export type TopNSpec = OperatorSpec & { tag: 'top-n' };
 
@@ -37,7 +38,7 @@ export class TopN implements Operator {
   /** Rows that a partition must keep: those shown and those skipped before them. */
   readonly #keep: number;
   /** Of each slot: the rank it is out downstream under; 0: it is not out. */
-  #shown = new Float64Array(16);
+  #shown = new Int32Array(16);
   /** Of each partition: its last row when it is full and keeps no others. */
   #last = new Int32Array(16).fill(NONE);
   /** Of each partition: what a row's approximation must not exceed to be among the first. */
@@ -49,57 +50,93 @@ export class TopN implements Operator {
   /** Rows that are out and in no order any more. */
   #leaving: number[] = [];
   #flushedMs: number | null = null;
+  /** Of each row of a batch. */
+  #groups = new Int32Array(0);
+  #nears = new Float64Array(0);
+  /** Whether many rows of the last batch had to be compared column by column. */
+  #looksDeep = false;
+  /** Slots of one partition. */
+  #top = new Int32Array(16);
+  #moved = new Int32Array(16);
+  readonly #changes: TopNChanges;
+  readonly #compareKeys = (left: number, right: number): number =>
+    this.#rows.compareKeys(left, right);
 
   constructor(spec: TopNSpec, inputSchema: Schema) {
     this.#spec = spec;
     this.#inputSchema = inputSchema;
     this.#keep = spec.limit + spec.offset;
     this.#rows = new KeptRows(inputSchema, spec.partitionBy, spec.orderBy);
+    this.#changes = new TopNChanges(this.#rows.store, spec.ranked);
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    const rows = this.#rows;
-    const groups = rows.groupsOf(batch.columns, batch.rows);
-    this.#makeRoom();
-    const approximations = rows.approximate(batch.columns, batch.rows);
-    const picked = new Int32Array(batch.rows);
-    const count = this.#pick(groups, approximations, picked);
-    const slots = rows.stage(batch.columns, picked, count, groups, approximations);
-    this.#makeRoom();
-    for (let at = 0; at < count; at++) {
-      const slot = slots[at] as number;
-      const row = picked[at] as number;
-      if (batch.retract !== null && batch.retract[row] === 1) {
-        if (!this.#takeBack(slot)) output.fail([nothingToRetract(batch, this.#inputSchema, row)]);
-      } else this.#add(slot);
+    const { rows, columns } = batch;
+    if (rows > this.#groups.length) {
+      this.#groups = new Int32Array(rows);
+      this.#nears = new Float64Array(rows);
+    }
+    this.#rows.groupsOf(columns, rows, this.#groups);
+    this.#rows.approximate(columns, rows, this.#nears);
+    this.#makeRoom(this.#rows.store.limit + rows);
+    if (this.#spec.retracting) this.#takeChanges(batch, output);
+    else this.#takeRows(batch);
+  }
+
+  #takeChanges(batch: RecordBatch, output: Output): void {
+    const all = allGroups(batch.rows);
+    const slots = this.#rows.stage(batch.columns, all, batch.rows, this.#groups, this.#nears);
+    for (let row = 0; row < batch.rows; row++) {
+      const slot = slots[row] as number;
+      if (batch.retract === null || batch.retract[row] !== 1) {
+        this.#rows.insert(slot);
+        this.#markDirty(this.#groups[row] as number);
+      } else if (!this.#takeBack(slot))
+        output.fail([nothingToRetract(batch, this.#inputSchema, row)]);
     }
   }
 
-  /** The rows that may be among the first; the others are behind the last of a partition that is full. */
-  #pick(groups: Int32Array, approximations: Float64Array, picked: Int32Array): number {
-    if (this.#keep === 1 && !this.#spec.retracting) this.#foresee(groups, approximations);
+  /** Rows behind the last of a partition that is full are not even stored. */
+  #takeRows({ rows, columns }: RecordBatch): void {
+    if (this.#keep === 1) this.#foresee(rows);
+    const kept = this.#rows;
+    const [groups, nears, bounds] = [this.#groups, this.#nears, this.#bounds];
+    // Looking at columns costs the less the more rows are copied at once.
+    const together = this.#looksDeep ? new Int32Array(rows) : null;
+    const deep = kept.deepComparisons;
     let count = 0;
-    for (let row = 0; row < groups.length; row++) {
-      const bound = this.#bounds[groups[row] as number] as number;
-      if ((approximations[row] as number) <= bound) picked[count++] = row;
+    kept.beginPlacing(columns, rows);
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      const near = nears[row] as number;
+      if (near > (bounds[group] as number)) continue;
+      const slot = kept.place(row, group, near);
+      if (together === null) this.#add(slot, group);
+      else together[count++] = slot;
     }
-    return count;
+    if (together !== null)
+      for (let at = 0; at < count; at++) {
+        const slot = together[at] as number;
+        this.#add(slot, kept.groupOf[slot] as number);
+      }
+    kept.endPlacing();
+    this.#looksDeep = (kept.deepComparisons - deep) * 32 > rows;
   }
 
   /** Of several rows of a batch only the first can stay: the others need not be stored for it. */
-  #foresee(groups: Int32Array, approximations: Float64Array): void {
-    const bounds = this.#bounds;
-    for (let row = 0; row < groups.length; row++) {
+  #foresee(rows: number): void {
+    const [groups, nears, bounds] = [this.#groups, this.#nears, this.#bounds];
+    for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
-      const near = approximations[row] as number;
+      const near = nears[row] as number;
       if (near < (bounds[group] as number)) bounds[group] = near;
     }
   }
 
-  #makeRoom(): void {
-    const { groups, store } = this.#rows;
-    if (store.limit > this.#shown.length)
-      this.#shown = wider(Float64Array, this.#shown, grown(this.#shown.length, store.limit));
+  #makeRoom(slots: number): void {
+    const { groups } = this.#rows;
+    if (slots > this.#shown.length)
+      this.#shown = wider(Int32Array, this.#shown, grown(this.#shown.length, slots));
     if (groups <= this.#last.length) return;
     const before = this.#last.length;
     const room = grown(before, groups);
@@ -115,20 +152,22 @@ export class TopN implements Operator {
     this.#dirty.push(group);
   }
 
-  #add(slot: number): void {
+  #add(slot: number, group: number): void {
     const rows = this.#rows;
-    const group = rows.groupOf[slot] as number;
+    const { ties } = this.#spec;
     const last = this.#last[group] as number;
     if (last !== NONE) {
-      const order = this.#spec.ties ? rows.compareKeys(slot, last) : rows.compareRows(slot, last);
-      if (order > 0 || (order === 0 && !this.#spec.ties)) {
+      const order = ties ? rows.compareKeys(slot, last) : rows.compareRows(slot, last);
+      if (order > 0 || (order === 0 && !ties)) {
         rows.release(slot);
         return;
       }
+      // It goes first, so that the others do not need more room.
+      if (!ties) this.#drop(last);
     }
     rows.insert(slot);
     this.#markDirty(group);
-    if (!this.#spec.retracting) this.#trim(group);
+    this.#trim(group);
   }
 
   /** Drops what can never be among the first again. */
@@ -148,7 +187,7 @@ export class TopN implements Operator {
       }
     }
     this.#last[group] = last;
-    this.#bounds[group] = rows.approximations[last] as number;
+    this.#bounds[group] = rows.order.near[last] as number;
   }
 
   #drop(slot: number): void {
@@ -184,21 +223,21 @@ export class TopN implements Operator {
 
   #flush(output: Output): void {
     if (this.#dirty.length === 0) return;
-    const changes = new Changes(this.#rows, this.#spec.ranked, output);
-    this.#settleLeaving(changes);
+    this.#changes.begin(output);
+    this.#settleLeaving();
     const dirty = this.#dirty;
     this.#dirty = [];
     for (const group of dirty) {
       this.#isDirty[group] = 0;
-      this.#flushGroup(group, changes);
+      this.#flushGroup(group);
     }
-    changes.emit();
+    this.#changes.end();
     for (const slot of this.#leaving) this.#rows.release(slot);
     this.#leaving = [];
   }
 
   /** Rows that left are taken back, unless an equal one came in their place: that one is then out already. */
-  #settleLeaving(changes: Changes): void {
+  #settleLeaving(): void {
     const rows = this.#rows;
     for (const slot of this.#leaving) {
       const shown = this.#shown[slot] as number;
@@ -210,7 +249,7 @@ export class TopN implements Operator {
       }
       const group = rows.groupOf[slot] as number;
       this.#outCount[group] = (this.#outCount[group] as number) - 1;
-      changes.retract(slot, shown);
+      this.#changes.push(slot, shown, 1);
     }
   }
 
@@ -219,35 +258,60 @@ export class TopN implements Operator {
     this.#rows.touch(slot);
   }
 
-  #flushGroup(group: number, changes: Changes): void {
-    const { order } = this.#rows;
-    const { offset } = this.#spec;
+  #flushGroup(group: number): void {
+    const { offset, ties, ranked } = this.#spec;
     const end = this.#topSize(group);
-    const top: number[] = [];
-    order.slots(group, offset, end, top);
-    let out = 0;
-    for (const slot of top) if ((this.#shown[slot] as number) > 0) out++;
-    let missing = (this.#outCount[group] as number) - out;
-    if (missing > 0) missing = this.#retractFrom(group, 0, Math.min(offset, end), missing, changes);
-    // Rows leave the top at its end, pushed by as many as came: the search is no longer than the changes were many.
-    for (let from = end; missing > 0; from += 64)
-      missing = this.#retractFrom(group, from, from + 64, missing, changes);
-    this.#outCount[group] = top.length;
-    const moved: number[] = [];
+    const count = this.#readTop(group, offset, end);
+    const missing = (this.#outCount[group] as number) - this.#countShown(count);
+    if (missing > 0) {
+      this.#takeOutside(group, Math.min(offset, end), end, missing);
+      this.#readTop(group, offset, end);
+    }
+    this.#outCount[group] = count;
+    const [top, moved, shown] = [this.#top, this.#moved, this.#shown];
+    let movedCount = 0;
     let rank = offset;
-    for (let at = 0; at < top.length; at++) {
+    for (let at = 0; at < count; at++) {
       const slot = top[at] as number;
       const sharesRank =
-        this.#spec.ties && at > 0 && this.#rows.compareKeys(top[at - 1] as number, slot) === 0;
+        ties && at > 0 && this.#rows.compareKeys(top[at - 1] as number, slot) === 0;
       if (!sharesRank) rank = offset + at + 1;
-      const shown = this.#shown[slot] as number;
-      if (shown === rank || (shown > 0 && !this.#spec.ranked)) continue;
-      if (shown > 0) changes.retract(slot, shown);
+      const before = shown[slot] as number;
+      if (before === rank || (before > 0 && !ranked)) continue;
+      if (before > 0) this.#changes.push(slot, before, 1);
       this.#show(slot, rank);
-      moved.push(slot);
+      moved[movedCount++] = slot;
     }
     // Only now, so that a rank is free before it is taken again.
-    for (const slot of moved) changes.append(slot, this.#shown[slot] as number);
+    for (let at = 0; at < movedCount; at++) {
+      const slot = moved[at] as number;
+      this.#changes.push(slot, shown[slot] as number, 0);
+    }
+  }
+
+  /** How many of the rows that were read are out. */
+  #countShown(count: number): number {
+    const [top, shown] = [this.#top, this.#shown];
+    let out = 0;
+    for (let at = 0; at < count; at++) if ((shown[top[at] as number] as number) > 0) out++;
+    return out;
+  }
+
+  /** Reads slots `[from, to)` of a partition into `#top`; how many there were. */
+  #readTop(group: number, from: number, to: number): number {
+    if (to - from > this.#top.length) {
+      this.#top = new Int32Array(grown(this.#top.length, to - from));
+      this.#moved = new Int32Array(this.#top.length);
+    }
+    return this.#rows.order.copy(group, from, to, this.#top, 0);
+  }
+
+  /** Takes back so many rows that are out and stand before or behind the top. */
+  #takeOutside(group: number, start: number, end: number, count: number): void {
+    let missing = this.#retractFrom(group, 0, start, count);
+    // Rows leave the top at its end, pushed by as many as came: the search is no longer than the changes were many.
+    for (let from = end; missing > 0; from += 64)
+      missing = this.#retractFrom(group, from, from + 64, missing);
   }
 
   /** Rows up to the end of the top, those that are skipped included. */
@@ -256,17 +320,17 @@ export class TopN implements Operator {
     const size = order.size(group);
     if (size <= this.#keep || !this.#spec.ties) return Math.min(size, this.#keep);
     const boundary = order.at(group, this.#keep - 1);
-    return order.countBefore(group, (slot) => this.#rows.compareKeys(slot, boundary) <= 0);
+    return order.countUpTo(group, boundary, this.#compareKeys);
   }
 
-  #retractFrom(group: number, from: number, to: number, missing: number, changes: Changes): number {
-    const slots: number[] = [];
-    this.#rows.order.slots(group, from, to, slots);
+  #retractFrom(group: number, from: number, to: number, missing: number): number {
+    const count = this.#readTop(group, from, to);
     let left = missing;
-    for (const slot of slots) {
+    for (let at = 0; at < count; at++) {
+      const slot = this.#top[at] as number;
       const shown = this.#shown[slot] as number;
       if (shown === 0) continue;
-      changes.retract(slot, shown);
+      this.#changes.push(slot, shown, 1);
       this.#show(slot, 0);
       left--;
     }
@@ -306,7 +370,7 @@ export class TopN implements Operator {
     for (const table of tables) {
       const { slots, added } = this.#rows.restore(table);
       const [out, ranks] = added;
-      this.#makeRoom();
+      this.#makeRoom(this.#rows.store.limit);
       for (let row = 0; row < table.rows; row++) {
         const slot = slots[row] as number;
         const isOut = out?.tag === 'boolean' && bitAt(out.bits, row);
@@ -329,51 +393,5 @@ export class TopN implements Operator {
 
   stateRows(): number {
     return this.#rows.rows;
-  }
-}
-
-/** The changes of one flush, in order, emitted in batches. */
-class Changes {
-  readonly #rows: KeptRows;
-  readonly #ranked: boolean;
-  readonly #output: Output;
-  #slots: number[] = [];
-  #ranks: number[] = [];
-  #retract: number[] = [];
-
-  constructor(rows: KeptRows, ranked: boolean, output: Output) {
-    this.#rows = rows;
-    this.#ranked = ranked;
-    this.#output = output;
-  }
-
-  retract(slot: number, rank: number): void {
-    this.#push(slot, rank, 1);
-  }
-
-  append(slot: number, rank: number): void {
-    this.#push(slot, rank, 0);
-  }
-
-  #push(slot: number, rank: number, retract: number): void {
-    this.#slots.push(slot);
-    this.#ranks.push(rank);
-    this.#retract.push(retract);
-    if (this.#slots.length >= LIMITS.batchRowsDefault) this.emit();
-  }
-
-  emit(): void {
-    const rows = this.#slots.length;
-    if (rows === 0) return;
-    const columns = this.#rows.store.gather(Int32Array.from(this.#slots));
-    this.#output.emit({
-      rows,
-      columns: this.#ranked ? [...columns, integerColumn(Float64Array.from(this.#ranks))] : columns,
-      eventTime: null,
-      retract: Uint8Array.from(this.#retract),
-    });
-    this.#slots = [];
-    this.#ranks = [];
-    this.#retract = [];
   }
 }

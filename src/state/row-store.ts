@@ -32,8 +32,12 @@ export class RowStore {
   /** Takes `count` slots. */
   take(count: number): Int32Array {
     const slots = new Int32Array(count);
-    for (let at = 0; at < count; at++) slots[at] = this.#free.pop() ?? this.#used++;
+    for (let at = 0; at < count; at++) slots[at] = this.takeOne();
     return slots;
+  }
+
+  takeOne(): number {
+    return this.#free.pop() ?? this.#used++;
   }
 
   /** Copies rows `rows[i]` of a batch's columns into `slots[i]`. */
