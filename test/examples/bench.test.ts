@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Compared } from '../../bench/compare.ts';
+import { dataSet } from '../../bench/data.ts';
+import { duckdb } from '../../bench/engines/duckdb.ts';
+import { JOBS } from '../../bench/jobs.ts';
 import { type Digest, digestOf } from '../../bench/digest.ts';
 import { eventLines } from '../../bench/product/events.ts';
 import { type JobResult, mergeResults, resultTables } from '../../bench/product/report.ts';
@@ -104,6 +107,32 @@ describe('the answers of engines', () => {
     );
     expect(changed).toEqual(await digest('{"k":1,"n":2}'));
   });
+});
+
+describe('DuckDB', () => {
+  test(
+    'computes all rows and columns of an answer that it drops',
+    { timeout: 60_000 },
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'thalweg-duckdb-'));
+      try {
+        const data = await dataSet(directory, 500);
+        const peer = await duckdb();
+        for (const name of ['parse', 'tumble', 'q5', 'join', 'q1', 'ndjson-sink']) {
+          const job = JOBS.find((candidate) => candidate.name === name);
+          if (job === undefined) throw new Error(`there is no job ${name}`);
+          await peer.prepare(job, data.directory);
+          const kept = join(directory, 'kept.ndjson');
+          await peer.keep(job, kept);
+          const { rows } = await digestOf([kept]);
+          expect(rows).toBeGreaterThan(0);
+          expect([name, await peer.run(job)]).toEqual([name, rows]);
+        }
+      } finally {
+        rmSync(directory, { recursive: true });
+      }
+    },
+  );
 });
 
 const compared = (engine: string, rowsPerSecond: number | null, failure: string | null = null) =>
