@@ -12,12 +12,16 @@ type Options = Readonly<Record<string, string | number | boolean>>;
 /** A place that a connector reads or writes: an object or file of this name, or for a sink of `r2` all below it. */
 export type Place = { connector: string; path: string };
 
-/** The path without what does not change where it leads: `/a/./b/` is `a/b`. */
-const plainPath = (path: string): string =>
-  path
-    .split('/')
-    .filter((part) => part !== '' && part !== '.')
-    .join('/');
+/** The path without what does not change where it leads: `/a/./b/` and `a/c/../b` are `a/b`, as they are of a file. */
+function plainPath(path: string): string {
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop();
+    else parts.push(part);
+  }
+  return parts.join('/');
+}
 
 /** Null: the connector has no path. Folders that rows are dealt to lie below it. */
 export function placeOf(connector: string, options: Options): Place | null {
@@ -97,7 +101,10 @@ function checkReaders(
   diagnostics: Diagnostics,
 ): void {
   if (connector !== 'single_file') return;
-  const reader = sources.find((source) => plainPath(pathOf(source) ?? '') === plainPath(path));
+  const reader = sources.find((source) => {
+    const read = pathOf(source);
+    return read !== null && plainPath(read) === plainPath(path);
+  });
   if (reader === undefined) return;
   diagnostics.error(
     'INVALID_SINK',

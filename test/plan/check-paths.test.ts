@@ -122,3 +122,20 @@ test('a single_file sink over what is read is refused, also when changes are rea
   INSERT INTO o SELECT id FROM c;`;
   expect(codes(changes)).toEqual(['INVALID_SINK']);
 });
+
+test('a single_file sink is held against what is read by a path, not against sources without one', () => {
+  for (const path of ['/', '.'])
+    expect([path, codes(sink('o', path, '', 'single_file'))]).toEqual([path, []]);
+});
+
+test('a path that goes up again is the one it leads to', () => {
+  const read = (path: string): string =>
+    `CREATE TABLE s (k TEXT) WITH (connector = 'single_file', path = '${path}', format = 'json', type = 'source');
+     CREATE TABLE o (k TEXT) WITH (connector = 'single_file', path = 'a/../in', format = 'json', type = 'sink');
+     INSERT INTO o SELECT k FROM s;`;
+  expect(codes(read('in'))).toEqual(['INVALID_SINK']);
+  expect(codes(read('b/c/../../in'))).toEqual(['INVALID_SINK']);
+  expect(codes(read('../in'))).toEqual([]);
+  expect(codes(read('../../in'))).toEqual([]);
+  expect(codes(sink('a', 'out') + sink('b', 'out/x/..'))).toEqual(['INVALID_SINK']);
+});
