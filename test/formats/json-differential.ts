@@ -599,10 +599,15 @@ export function neighbourCases(): Case[] {
   const deep = [63, 64, 65, 512, 513].map(
     (depth) => `{"y":${'['.repeat(depth)}${']'.repeat(depth)},"x":2}`,
   );
+  // Rows of one shape and then of another, each with keys of its own that no column has.
+  const turns = ['{"x":1,"a":1}', '{"x":2,"b":"y"}', '{"c":[7],"x":3}', '{"x":4,"a":5}'].flatMap(
+    (row) => Array.from({ length: 11 }, () => row),
+  );
   const long = '{"x":3.25,"y":"'.concat('z'.repeat(200_000), '"}');
   return [
     ...values,
     caseOf(INT64, {}, [...skipped, ...frames]),
+    caseOf(INT64, {}, turns),
     caseOf(
       INT64,
       {},

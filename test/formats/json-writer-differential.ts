@@ -10,7 +10,7 @@ import {
   TIMESTAMP,
   decimalType,
 } from '../../src/batch/types.ts';
-import type { Schema, SqlType } from '../../src/batch/types.ts';
+import type { Field, Schema, SqlType } from '../../src/batch/types.ts';
 import { batchFromRows } from '../../src/batch/values.ts';
 import type { Row, Value } from '../../src/batch/values.ts';
 import { JSON_FORMAT } from '../../src/formats/format.ts';
@@ -131,13 +131,17 @@ export function firstWritten(): ReturnType<typeof differenceOf> {
       { name: 'x', type, nullable: true },
       { name: 'a "longer" name', type, nullable: true },
     ];
-    const batch = batchFromRows(
-      schema,
-      values.map((value): Row => ({ x: value, 'a "longer" name': value })),
-    );
+    const rows = values.map((value): Row => ({ x: value, 'a "longer" name': value }));
+    // A fault may spoil what the kernel reads next, so that it declines and the twin writes: one value by itself shows it.
+    const alone = values.filter((_, at) => at % 13 === 0).map((x) => [{ x }]);
     for (const spec of SPECS) {
-      const found = differenceOf(schema, batch, spec);
+      const found = differenceOf(schema, batchFromRows(schema, rows), spec);
       if (found !== null) return found;
+      for (const one of alone) {
+        const [x] = schema as [Field];
+        const other = differenceOf([x], batchFromRows([x], one), spec);
+        if (other !== null) return other;
+      }
     }
   }
   return null;
