@@ -203,25 +203,34 @@ export class JsonDecoder {
   ): void {
     this.#position = from;
     this.#rows = 0;
+    let open: ByteHash | null = null;
     while (this.#position < to && this.#rows < rowsMax) {
       const start = this.#position;
       // The last rows of a batch are not worth a whole window.
       const wanted = Math.ceil((rowsMax - this.#rows) * this.#rowBytes * 1.02) + 1024;
       const size = Math.min(to - start, wanted, WINDOW_BYTES);
+      if (open !== null) scanner.carryHash(start);
       scanner.load(bytes, start, size, this.#rows);
-      const hashes = hash !== null && this.#hashedTo === start;
-      if (hashes) scanner.openHash(hash);
-      this.#scanWindow(scanner, bytes, start + size, rowsMax);
-      if (hashes) {
-        scanner.closeHash(hash, this.#position);
-        this.#hashedTo = this.#position;
+      if (open === null && hash !== null && this.#hashedTo === start) {
+        scanner.openHash(hash);
+        open = hash;
       }
+      this.#scanWindow(scanner, bytes, start + size, rowsMax);
       if (this.#position > start) continue;
       // No line ends in the window: a long one, or the beginning of one.
       const lineEnd = bytes.indexOf(LF, start);
       if (lineEnd < 0 || lineEnd >= to) break;
+      if (open !== null) this.#closeHash(scanner, open);
+      open = null;
       this.#takeSlowly(scanner, bytes, lineEnd);
     }
+    if (open !== null) this.#closeHash(scanner, open);
+  }
+
+  /** What is read next is no longer hashed on the way. */
+  #closeHash(scanner: JsonScanner, hash: ByteHash): void {
+    scanner.closeHash(hash, this.#position);
+    this.#hashedTo = this.#position;
   }
 
   #scanWindow(scanner: JsonScanner, bytes: Uint8Array, end: number, rowsMax: number): void {

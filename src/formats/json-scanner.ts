@@ -38,6 +38,7 @@ type Exports = {
   statusOfScan(): number;
   positionOfScan(): number;
   openHash(from: number, lanes: number): void;
+  carryHash(end: number, to: number): void;
   closeHash(end: number, lanes: number): number;
   packBytes(source: number, target: number, count: number): number;
   packWords(source: number, target: number, count: number): void;
@@ -87,6 +88,8 @@ export class JsonScanner implements SlotPacker {
   readonly #showsUnknown: boolean;
   readonly #kernel: Kernel<Exports>;
   readonly #places: Place[] = [];
+  /** The slots of text columns. */
+  readonly #texts: readonly number[];
   #capacity = 0;
   #generation = -1;
   #fields = 0;
@@ -101,6 +104,8 @@ export class JsonScanner implements SlotPacker {
   /** Position in the input that the kernel's input starts at, and the end of what lies there. */
   #inputFrom = 0;
   #inputEnd = 0;
+  /** Position in the input that the hash was opened at. */
+  #hashedFrom = 0;
   /** Start and end of each row, in turn: a view. */
   ranges: Int32Array = new Int32Array(0);
 
@@ -113,6 +118,7 @@ export class JsonScanner implements SlotPacker {
   ) {
     this.#kernel = found;
     this.#slots = slots;
+    this.#texts = slots.flatMap((slot, index) => (slot.kind === TEXT_KIND ? [index] : []));
     this.#keys = keys;
     this.#timestampFormat = timestampFormat;
     this.#showsUnknown = showsUnknown;
@@ -299,13 +305,19 @@ export class JsonScanner implements SlotPacker {
     return this.#kernel.exports.scan(from, this.#inputEnd, row, rowMax, shift);
   }
 
-  /** From now on scans hash what they pass of the input loaded last, from its start. */
+  /** From now on scans hash what they pass, beginning with the input loaded last. */
   openHash({ lanes, rest }: ByteHash): void {
     const { memory, exports } = this.#kernel;
     // Before the input lie the bytes that wait for their block to be full.
     memory.bytes.set(rest, this.#input - rest.length);
     memory.words.set(lanes, this.#lanes >> 2);
+    this.#hashedFrom = this.#inputFrom;
     exports.openHash(this.#input - rest.length, this.#lanes);
+  }
+
+  /** Before the next input is loaded, which goes on at `position`. */
+  carryHash(position: number): void {
+    this.#kernel.exports.carryHash(this.#input + position - this.#inputFrom, this.#input);
   }
 
   /** The hash has taken in what lies before `position`. */
@@ -315,7 +327,7 @@ export class JsonScanner implements SlotPacker {
     const restAt = exports.closeHash(end, this.#lanes);
     const at = this.#lanes >> 2;
     hash.lanes.set(memory.words.subarray(at, at + hash.lanes.length));
-    hash.moveOn(end - this.#input, memory.bytes.subarray(restAt, end));
+    hash.moveOn(position - this.#hashedFrom, memory.bytes.subarray(restAt, end));
   }
 
   get status(): number {
@@ -331,8 +343,8 @@ export class JsonScanner implements SlotPacker {
   makeRoom(row: number, size: number): void {
     if (row >= this.#capacity) this.#growRows(row);
     let moved = false;
-    for (const [index, slot] of this.#slots.entries()) {
-      if (slot.kind !== TEXT_KIND) continue;
+    for (const index of this.#texts) {
+      const slot = this.#slots[index] as Slot;
       const place = this.#placeOf(index);
       const used = slot.offsets[row] as number;
       const wanted = used + Math.max(size, slot.defaultBytes) + VECTOR_SLACK;

@@ -1,6 +1,6 @@
 /** Inputs for the decoder's kernel and its twin, and what differs between their results. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Prng } from '../../src/base/prng.ts';
+import { Prng } from '../../src/base/prng.ts';
 import {
   BOOLEAN,
   FLOAT64,
@@ -57,6 +57,23 @@ function run(given: Case, kernelBytesMin: number, totals: Totals | null, lends =
   consumed.update(bytes.subarray(0, at));
   const isHashed = hash.digest() === consumed.digest();
   return [...results, isHashed || `another hash, the kernel from ${kernelBytesMin}, ${lends}`];
+}
+
+/** Rows of several windows of the kernel's input, read at once, and one line that no window holds among them. */
+export function windowsCase(): Case {
+  const prng = new Prng('windows');
+  const row = (size: number): string => `{"x":${prng.below(1000)},"t":"${'y'.repeat(size)}"}\n`;
+  const rows = (count: number): string[] =>
+    Array.from({ length: count }, () => row(prng.below(900)));
+  const bytes = encoder.encode([...rows(1200), row(300_000), ...rows(400)].join(''));
+  return {
+    columns: [{ name: 'x', type: INT64, nullable: true, default: null }],
+    spec: JSON_FORMAT,
+    options: {},
+    bytes,
+    cuts: [bytes.length],
+    rowsMax: 8192,
+  };
 }
 
 /** The same with memory of its own for each buffer. */

@@ -18,6 +18,7 @@ import {
   neighbourCases,
   unreadDifference,
   utf8Case,
+  windowsCase,
 } from './json-differential.ts';
 
 /** Rounds of random input; a longer run is asked for by the environment. */
@@ -119,4 +120,10 @@ test('columns that move to a larger place while rows are read take all of them',
     rowsMax: 8192,
   });
   expect(difference).toBeNull();
+});
+
+test('input of many windows is read and hashed as a whole, a line that no window holds included', () => {
+  const totals = { rows: 0, errors: 0 };
+  expect(firstDifference(windowsCase(), totals)).toBeNull();
+  expect(totals.rows).toBe(1601);
 });

@@ -15,6 +15,7 @@ import {
   hostileCase,
   neighbourCases,
   utf8Case,
+  windowsCase,
 } from '../formats/json-differential.ts';
 import type { Case } from '../formats/json-differential.ts';
 
@@ -98,11 +99,13 @@ const FAULTS: readonly Fault[] = [
   // The hash.
   fault('json', 'v128.load(hashed, 80)', 'v128.load(hashed, 96)'),
   fault('json', 'hashed + 128 <= p', 'hashed + 96 <= p'),
-  fault('json', '(end - hashAt) & ~63', '(end - hashAt) & ~127'),
-  fault('json', '(end - hashAt) & ~63', '(end - hashAt) & ~31'),
-  fault('json', 'v128.store(lanes, upper, 16);\n  hashStream', 'hashStream'),
   fault('columns-bytes', 'v128.load(at), v128.load(at, 32)', 'v128.load(at, 32), v128.load(at)'),
   fault('columns-bytes', 'v128.load(at, 48)', 'v128.load(at, 32)'),
+  fault('json', 'at + 64 <= end', 'at + 128 <= end'),
+  fault('json', 'hashAt = to - (end - at);', 'hashAt = to;'),
+  fault('json', 'memory.copy(hashAt, at, end - at);', ''),
+  fault('json', 'at + 64 <= end', 'at + 32 <= end'),
+  fault('json', 'v128.store(lanes, upper, 16);\n  hashAt', 'hashAt'),
   fault('columns-bytes', 'i32x4.shr_u(mixed, 19)', 'i32x4.shr_u(mixed, 18)'),
   // Strings.
   fault(
@@ -264,7 +267,10 @@ const ROUNDS_MAX = 1000;
 
 afterAll(() => useKernels(null));
 
-const CASES = { near: neighbourCases(), utf8: [0, 13, 14].map(utf8Case) };
+const CASES = {
+  near: [...neighbourCases(), windowsCase()],
+  utf8: [0, 13, 14].map(utf8Case),
+};
 
 /** Also when it leaves its memory, or an assertion of the decoder fails. */
 function differs(each: Case): boolean {

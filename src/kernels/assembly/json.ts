@@ -44,7 +44,7 @@ import {
   STAMP,
   TOKEN_SIZE,
 } from './json-layout.ts';
-import { hashStream, mixStream } from './columns-bytes.ts';
+import { mixStream } from './columns-bytes.ts';
 import { packBytes, packWords } from './pack.ts';
 
 export { forgetShape, packBytes, packWords };
@@ -272,12 +272,32 @@ export function openHash(from: usize, lanes: usize): void {
   upper = v128.load(lanes, 16);
 }
 
-/** Hashes the whole blocks up to `end`, and writes the words; where the bytes begin that fill no block. */
+/** Hashes the whole blocks up to `end`; where the bytes begin that fill no block. */
+function hashUpTo(end: usize): usize {
+  let low = lower;
+  let high = upper;
+  let at = hashAt;
+  for (; at + 64 <= end; at += 64) {
+    low = mixStream(low, v128.load(at), v128.load(at, 32));
+    high = mixStream(high, v128.load(at, 16), v128.load(at, 48));
+  }
+  lower = low;
+  upper = high;
+  return at;
+}
+
+/** The same, for an input that goes on at `to`: the bytes that fill no block are put in front of it. */
+export function carryHash(end: usize, to: usize): void {
+  const at = hashUpTo(end);
+  hashAt = to - (end - at);
+  memory.copy(hashAt, at, end - at);
+}
+
+/** The same for the last time: writes the words to `lanes`. */
 export function closeHash(end: usize, lanes: usize): usize {
-  const at = hashAt + ((end - hashAt) & ~63);
+  const at = hashUpTo(end);
   v128.store(lanes, lower);
   v128.store(lanes, upper, 16);
-  hashStream(hashAt, at, lanes);
   hashAt = NOWHERE;
   return at;
 }
