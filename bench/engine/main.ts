@@ -66,6 +66,10 @@ const JOBS: Record<string, { sql: string; keys: number | null }> = {
     sql: `SELECT auction, w.start, x, y FROM (SELECT auction, hop(interval '10 milliseconds', interval '36000 milliseconds') AS w, min(price) AS x, sum(rate) AS y FROM bid GROUP BY auction, w)`,
     keys: 20,
   },
+  'hop-panes: 60 of 10 rows': {
+    sql: `SELECT k, w.start, n, top FROM (SELECT auction % 5 AS k, hop(interval '1 millisecond', interval '60 milliseconds') AS w, count(*) AS n, max(price) AS top FROM bid GROUP BY 1, w)`,
+    keys: 20,
+  },
   session: {
     sql: `SELECT bidder, w.start, n FROM (SELECT bidder, session(interval '100 milliseconds') AS w, count(*) AS n FROM bid GROUP BY bidder, w)`,
     keys: null,

@@ -15,7 +15,7 @@ import type { Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch, sliceColumn } from '../batch/take.ts';
 import type { Field, Schema, SqlType } from '../batch/types.ts';
-import type { Accumulator } from '../expr/accumulator.ts';
+import { areFlat, mergeGroups, type Accumulator } from '../expr/accumulator.ts';
 import {
   DistinctAccumulator,
   makeAccumulators,
@@ -25,7 +25,7 @@ import { compilePredicate, type CompiledPredicate } from '../expr/compile.ts';
 import type { AggregateCall, Expr } from '../expr/expr.ts';
 import { exprName, NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors, inParts } from '../expr/row-errors.ts';
-import { allGroups, GroupIndex } from '../state/group-index.ts';
+import { allGroups, firstGroups, GroupIndex } from '../state/group-index.ts';
 import { grown, wider } from '../state/growth.ts';
 import type { Output } from './operator.ts';
 import { survivors } from './project.ts';
@@ -282,6 +282,38 @@ export class GroupedAggregates {
       at += accumulator.stateTypes.length;
     }
     return groups;
+  }
+
+  /** Folds all groups of others of the same keys and calls in. @returns the group here of each */
+  mergeAllOf(others: GroupedAggregates): Int32Array {
+    const { count } = others;
+    const groups = new Int32Array(count);
+    this.index.lookupAllOf(others.index, groups);
+    this.#makeRoom();
+    const all = firstGroups(count);
+    this.accumulators.forEach((accumulator, at) => {
+      accumulator.resize(this.index.count);
+      mergeGroups(accumulator, groups, count, others.accumulators[at] as Accumulator, all);
+    });
+    return groups;
+  }
+
+  /** Keeps the keys, and of the states nothing but room for `count` groups. */
+  clearStates(count = this.count): void {
+    if (!areFlat(this.accumulators)) this.accumulators = makeAccumulators(this.#calls);
+    for (const accumulator of this.accumulators) {
+      accumulator.resize(0);
+      accumulator.resize(count);
+    }
+  }
+
+  /** Forgets everything; tells of changes as a new one does. */
+  clear(): void {
+    this.index.clear();
+    this.clearStates();
+    this.#isChanged = null;
+    this.#changed = new Int32Array(0);
+    this.#changedCount = 0;
   }
 
   /** Keys, then the states of the accumulators that have no entries. */

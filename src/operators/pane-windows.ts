@@ -12,10 +12,12 @@
  */
 import { must } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
+import { areFlat } from '../expr/accumulator.ts';
 import type { RowErrors } from '../expr/row-errors.ts';
 import { allGroups } from '../state/group-index.ts';
 import type { EvaluatedBatch, GroupedAggregates } from './group-aggregates.ts';
-import { canSubtract, SlidingTotals, type SlidingWindow } from './sliding-totals.ts';
+import { PaneList } from './pane-list.ts';
+import { addGroups, canSubtract, SlidingTotals, type SlidingWindow } from './sliding-totals.ts';
 import { SlidingStacks } from './sliding-stacks.ts';
 import type { WindowGrid } from './window-grid.ts';
 import type { WindowResults } from './window-rows.ts';
@@ -27,15 +29,19 @@ export type Pane = {
   saved: boolean;
 };
 
+/** So many empty panes are kept, of so many keys at most. */
+const SPARE_MAX = 1024;
+const SPARE_KEYS_MAX = 64;
+
 /** `start` and `end` are positions. */
 export type EmitWindow = (start: number, end: number, rows: WindowResults) => void;
 
 export class PaneWindows {
   readonly #grid: WindowGrid;
   readonly #make: () => GroupedAggregates;
-  /** In order of time. */
-  readonly #panes: Pane[] = [];
-  readonly #byStart = new Map<number, Pane>();
+  readonly #panes = new PaneList<Pane>();
+  /** Panes that were forgotten, empty, to be taken again: what many panes of few keys cost is mostly being made. */
+  readonly #spare: GroupedAggregates[] = [];
   #sliding: SlidingWindow | null = null;
   /** Panes that start before this have entered `#sliding`. */
   #enteredTo = -Infinity;
@@ -52,8 +58,9 @@ export class PaneWindows {
     return this.#emittedTo;
   }
 
+  /** In order of time. */
   get panes(): readonly Pane[] {
-    return this.#panes;
+    return this.#panes.all();
   }
 
   /** Rows `[from, to)` belong to the pane at `start`. */
@@ -84,17 +91,16 @@ export class PaneWindows {
 
   /** As `foldSaved`, entries of an accumulator: those of panes that are not there any more are left out. */
   foldEntries(start: number, accumulator: number, columns: readonly Column[], rows: number): void {
-    this.#byStart.get(start)?.groups.mergeEntries(accumulator, columns, rows);
+    this.#panes.startingAt(start)?.groups.mergeEntries(accumulator, columns, rows);
   }
 
   #paneAt(start: number): Pane {
-    const known = this.#byStart.get(start);
+    const known = this.#panes.startingAt(start);
     if (known !== undefined) return known;
-    const pane = { start, groups: this.#make(), saved: false };
+    const pane = { start, groups: this.#spare.pop() ?? this.#make(), saved: false };
     // A pane has about as many keys as the one before; half of them cost a single growth and no more memory than they are worth.
-    pane.groups.index.reserve((this.#panes.at(-1)?.groups.count ?? 0) >> 1);
-    this.#byStart.set(start, pane);
-    this.#panes.splice(this.#firstAfter(start), 0, pane);
+    pane.groups.index.reserve((this.#panes.newest?.groups.count ?? 0) >> 1);
+    this.#panes.add(pane);
     // A pane of its own between those that are in the window already.
     if (start < this.#enteredTo) this.#restart();
     return pane;
@@ -109,7 +115,7 @@ export class PaneWindows {
   /** Emits the windows that end at `position` or before. */
   advance(position: number, emit: EmitWindow): void {
     for (;;) {
-      const [oldest] = this.#panes;
+      const { oldest } = this.#panes;
       if (oldest === undefined) break;
       const from = Math.max(this.#emittedTo, oldest.start + this.#grid.pane - 1);
       const end = this.#grid.endAfter(from);
@@ -123,24 +129,17 @@ export class PaneWindows {
 
   #emit(start: number, end: number, emit: EmitWindow): void {
     if (this.#grid.single) {
-      emit(start, end, wholePane(must(this.#panes[0], 'an open pane').groups));
+      emit(start, end, wholePane(must(this.#panes.oldest, 'an open pane').groups));
       return;
     }
     this.#sliding ??= this.#makeSliding();
-    for (let at = this.#firstAfter(this.#enteredTo); at < this.#panes.length; at++) {
-      const pane = this.#panes[at] as Pane;
+    for (let at = this.#panes.firstFrom(this.#enteredTo); at < this.#panes.length; at++) {
+      const pane = this.#panes.at(at);
       if (pane.start >= end) break;
       this.#sliding.enter(pane.groups);
     }
     this.#enteredTo = end;
     emit(start, end, this.#sliding);
-  }
-
-  /** The first pane that starts at `position` or after it; looked for from the newest one. */
-  #firstAfter(position: number): number {
-    let at = this.#panes.length;
-    while (at > 0 && (this.#panes[at - 1] as Pane).start >= position) at--;
-    return at;
   }
 
   #makeSliding(): SlidingWindow {
@@ -153,24 +152,33 @@ export class PaneWindows {
   /** Drops the panes that no window after the one that ended at `end` holds. */
   #forget(end: number): void {
     let count = 0;
-    while (count < this.#panes.length) {
-      const pane = this.#panes[count] as Pane;
-      if (this.#grid.lastEndOf(pane.start) > end) break;
-      this.#byStart.delete(pane.start);
-      if (!this.#grid.cumulates) this.#sliding?.leave(pane.groups);
+    for (;;) {
+      const { oldest } = this.#panes;
+      if (oldest === undefined || this.#grid.lastEndOf(oldest.start) > end) break;
+      if (!this.#grid.cumulates) this.#sliding?.leave(oldest.groups);
+      this.#panes.dropOldest();
+      this.#keepSpare(oldest.groups);
       count++;
     }
-    if (count === 0) return;
-    this.#panes.splice(0, count);
     // The panes of a cumulating window go all at once.
-    if (this.#grid.cumulates) this.#sliding = null;
+    if (count > 0 && this.#grid.cumulates) this.#sliding = null;
+  }
+
+  /** A window that is one pane may be on its way out still, and one that cumulates refers to its panes. */
+  #keepSpare(groups: GroupedAggregates): void {
+    if (this.#grid.single || this.#grid.cumulates) return;
+    if (groups.count > SPARE_KEYS_MAX || this.#spare.length === SPARE_MAX) return;
+    if (!areFlat(groups.accumulators)) return;
+    groups.clear();
+    this.#spare.push(groups);
   }
 
   /** Hashes of keys, some more than once, with rows in windows that have closed. */
   closedHashes(): Uint32Array[] {
     const hashes = this.#sliding === null ? [] : [this.#sliding.hashes()];
-    for (let at = this.#firstAfter(this.#enteredTo); at < this.#panes.length; at++) {
-      const { start, groups } = this.#panes[at] as Pane;
+    for (const { start, groups } of this.#panes
+      .all()
+      .slice(this.#panes.firstFrom(this.#enteredTo))) {
       if (start < this.#emittedTo) hashes.push(groups.index.hashesOf(allGroups(groups.count)));
     }
     return hashes;
@@ -181,7 +189,7 @@ export class PaneWindows {
     let count = 0;
     let firstEnd: number | null = null;
     let counted = this.#emittedTo;
-    for (const { start } of this.#panes) {
+    for (const { start } of this.#panes.all()) {
       const first = this.#grid.endAfter(Math.max(counted, start + this.#grid.pane - 1));
       const last = this.#grid.lastEndOf(start);
       if (last < first) continue;
@@ -193,13 +201,13 @@ export class PaneWindows {
   }
 
   rows(): number {
-    return this.#panes.reduce((sum, pane) => sum + pane.groups.count, 0);
+    return this.#panes.all().reduce((sum, pane) => sum + pane.groups.count, 0);
   }
 
   bytes(): number {
-    return this.#panes.reduce(
+    return this.#panes.all().reduce(
       (sum, pane) => sum + pane.groups.bytes(),
-      this.#sliding?.bytes() ?? 0,
+      this.#spare.reduce((sum, spare) => sum + spare.bytes(), this.#sliding?.bytes() ?? 0),
     );
   }
 }
@@ -209,4 +217,6 @@ const wholePane = (pane: GroupedAggregates): WindowResults => ({
   keyColumns: (groups) => pane.index.keyColumns(groups),
   results: (groups: Int32Array, errors: RowErrors) =>
     pane.accumulators.map((each) => each.results(groups, errors)),
+  index: pane.index,
+  addTo: (sums, first, groups) => addGroups(sums, first, pane.accumulators, groups),
 });

@@ -9,9 +9,9 @@
  */
 import { must } from '../base/assert.ts';
 import type { Column } from '../batch/column.ts';
-import type { Accumulator } from '../expr/accumulator.ts';
+import { mergeGroups, subtractGroups, type Accumulator } from '../expr/accumulator.ts';
 import type { RowErrors } from '../expr/row-errors.ts';
-import { allGroups } from '../state/group-index.ts';
+import { allGroups, firstGroups, type GroupIndex } from '../state/group-index.ts';
 import type { GroupedAggregates } from './group-aggregates.ts';
 import type { WindowResults } from './window-rows.ts';
 
@@ -48,7 +48,7 @@ export class SlidingTotals implements SlidingWindow {
 
   #add(rows: GroupedAggregates): Int32Array {
     const before = this.#totals.count;
-    const groups = this.#totals.merge(rows.stateColumns(allGroups(rows.count)), rows.count);
+    const groups = this.#totals.mergeAllOf(rows);
     this.#emptyCount += this.#totals.count - before;
     this.#makeRoom();
     for (let at = 0; at < groups.length; at++) this.#countPane(groups[at] as number);
@@ -71,16 +71,11 @@ export class SlidingTotals implements SlidingWindow {
   leave(pane: GroupedAggregates): void {
     const groups = must(this.#groupsOf.get(pane), 'a pane that has entered');
     this.#groupsOf.delete(pane);
-    const all = allGroups(groups.length);
-    for (const [at, accumulator] of this.#totals.accumulators.entries()) {
-      const states = must(pane.accumulators[at], 'an accumulator').stateColumns(all);
-      must(accumulator.subtract, 'an aggregate that gives back').call(
-        accumulator,
-        groups,
-        groups.length,
-        states,
-      );
-    }
+    const all = firstGroups(groups.length);
+    this.#totals.accumulators.forEach((accumulator, at) => {
+      const states = must(pane.accumulators[at], 'an accumulator');
+      subtractGroups(accumulator, groups, groups.length, states, all);
+    });
     const panes = this.#panes;
     for (let at = 0; at < groups.length; at++) {
       const group = groups[at] as number;
@@ -95,8 +90,7 @@ export class SlidingTotals implements SlidingWindow {
   amend(pane: GroupedAggregates, rows: GroupedAggregates): void {
     const known = must(this.#groupsOf.get(pane), 'a pane that has entered');
     const before = this.#totals.count;
-    const states = rows.stateColumns(allGroups(rows.count));
-    this.#totals.merge(states, rows.count);
+    this.#totals.mergeAllOf(rows);
     this.#emptyCount += this.#totals.count - before;
     this.#makeRoom();
     if (pane.count === known.length) return;
@@ -141,6 +135,14 @@ export class SlidingTotals implements SlidingWindow {
     return this.#totals.index.keyColumns(groups);
   }
 
+  get index(): GroupIndex {
+    return this.#totals.index;
+  }
+
+  addTo(sums: readonly Accumulator[], first: number, groups: Int32Array): void {
+    addGroups(sums, first, this.#totals.accumulators, groups);
+  }
+
   results(groups: Int32Array, errors: RowErrors): Column[] {
     return this.#totals.accumulators.map((each) => each.results(groups, errors));
   }
@@ -159,3 +161,16 @@ export class SlidingTotals implements SlidingWindow {
 /** Whether totals of these aggregates can be kept by adding and taking away. */
 export const canSubtract = (accumulators: readonly Accumulator[]): boolean =>
   accumulators.every((each) => each.subtract !== undefined);
+
+/** Folds the states of `groups` into `sums`: the first into group `first`, and so on. */
+export function addGroups(
+  sums: readonly Accumulator[],
+  first: number,
+  from: readonly Accumulator[],
+  groups: Int32Array,
+): void {
+  const count = groups.length;
+  const into = firstGroups(first + count).subarray(first, first + count);
+  for (let at = 0; at < sums.length; at++)
+    mergeGroups(sums[at] as Accumulator, into, count, from[at] as Accumulator, groups);
+}

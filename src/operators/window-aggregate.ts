@@ -27,6 +27,7 @@ import { allGroups } from '../state/group-index.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { entriesOf, entryTables } from './entry-tables.ts';
 import { GroupedAggregates, GroupInputs } from './group-aggregates.ts';
+import { GatheredWindows } from './gathered-windows.ts';
 import { lateRow } from './late-row.ts';
 import type { OpenWindows, Operator, Output, RowProblem, Watermark } from './operator.ts';
 import { PaneWindows, type Pane } from './pane-windows.ts';
@@ -48,7 +49,7 @@ export class WindowAggregate implements Operator {
   readonly #inputSchema: Schema;
   readonly #inputs: GroupInputs;
   readonly #grid: WindowGrid;
-  readonly #rows: WindowRows;
+  readonly #leaving: GatheredWindows;
   #windows: PaneWindows;
   /** State that came back, by how far its windows had been emitted; empty again once it has caught up. */
   #restored: PaneWindows[] = [];
@@ -63,13 +64,19 @@ export class WindowAggregate implements Operator {
     this.#inputSchema = inputSchema;
     this.#inputs = new GroupInputs(spec.keys, spec.aggregates, inputSchema);
     this.#grid = new WindowGrid(spec.window);
-    this.#rows = new WindowRows(spec.outputs, outputSchema);
+    this.#leaving = new GatheredWindows(
+      new WindowRows(spec.outputs, outputSchema),
+      this.#makeGroups(),
+    );
     this.#windows = this.#makeWindows(-Infinity);
   }
 
+  #makeGroups(): GroupedAggregates {
+    return new GroupedAggregates(this.#spec.keys, this.#spec.aggregates);
+  }
+
   #makeWindows(emittedTo: number): PaneWindows {
-    const { keys, aggregates } = this.#spec;
-    return new PaneWindows(this.#grid, () => new GroupedAggregates(keys, aggregates), emittedTo);
+    return new PaneWindows(this.#grid, () => this.#makeGroups(), emittedTo);
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
@@ -155,8 +162,14 @@ export class WindowAggregate implements Operator {
   /** The same rows with few runs of equal panes; the order within a pane is kept. */
   #nearlyOrdered(batch: RecordBatch): RecordBatch {
     let runs = 0;
-    this.#forEachRun(batch, () => runs++);
-    if (runs <= RUNS_MAX) return batch;
+    let newest = -Infinity;
+    let isOrdered = true;
+    this.#forEachRun(batch, (start) => {
+      if (start <= newest) isOrdered = false;
+      newest = start;
+      runs++;
+    });
+    if (isOrdered || runs <= RUNS_MAX) return batch;
     const words = timesOf(batch);
     const rowsByPane = new Map<number, number[]>();
     for (let row = 0; row < batch.rows; row++) {
@@ -200,8 +213,9 @@ export class WindowAggregate implements Operator {
 
   #advance(windows: PaneWindows, position: number, output: Output): void {
     windows.advance(position, (start, end, rows) =>
-      this.#rows.emitWindow(this.#grid.instantOf(start), this.#grid.instantOf(end), rows, output),
+      this.#leaving.add(this.#grid.instantOf(start), this.#grid.instantOf(end), rows, output),
     );
+    this.#leaving.flush(output);
   }
 
   /** What was due when the state came back leaves now; from then on all of it stands where the foremost part stood. */
@@ -242,8 +256,8 @@ export class WindowAggregate implements Operator {
   }
 
   #paneTables(parts: readonly UnsavedPane[], kind: SnapshotKind): StateTable[] {
-    const { keys, aggregates } = this.#spec;
-    const empty = new GroupedAggregates(keys, aggregates);
+    const { keys } = this.#spec;
+    const empty = this.#makeGroups();
     const none = new Int32Array(0);
     const columnsOf = (start: number, from: GroupedAggregates, groups: Int32Array): Column[] => [
       constantTime(start, groups.length),

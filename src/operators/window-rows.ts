@@ -11,8 +11,10 @@ import type { Column, Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch } from '../batch/take.ts';
 import { TIMESTAMP, type Schema, type SqlType } from '../batch/types.ts';
+import type { Accumulator } from '../expr/accumulator.ts';
 import { RowErrors } from '../expr/row-errors.ts';
 import type { OperatorSpec } from '../graph/graph.ts';
+import type { GroupIndex } from '../state/group-index.ts';
 import type { Output } from './operator.ts';
 import { survivors } from './project.ts';
 import { problemsOf, rowJson } from './row-json.ts';
@@ -27,6 +29,10 @@ export interface WindowResults {
   keyColumns(groups: Int32Array): Column[];
   /** One column per aggregate, one row per group. */
   results(groups: Int32Array, errors: RowErrors): Column[];
+  /** Whose groups they are. */
+  readonly index: GroupIndex;
+  /** Folds what the groups add up to into other accumulators of the same calls: the first into group `first`, and so on. */
+  addTo(sums: readonly Accumulator[], first: number, groups: Int32Array): void;
 }
 
 /** The windows of the rows of a batch. */
@@ -52,8 +58,13 @@ export class WindowRows {
   }
 
   /** Emits one window, a batch at a time. */
-  emitWindow(start: number, end: number, from: WindowResults, output: Output): void {
-    const groups = from.groups();
+  emitWindow(
+    start: number,
+    end: number,
+    from: WindowResults,
+    groups: Int32Array,
+    output: Output,
+  ): void {
     for (let at = 0; at < groups.length; at += LIMITS.batchRowsDefault) {
       const part = groups.subarray(at, at + LIMITS.batchRowsDefault);
       const errors = new RowErrors(part.length);

@@ -44,7 +44,7 @@ function makeTable(types: readonly SqlType[]): KeyTable {
 
 export class GroupIndex {
   readonly #types: readonly SqlType[];
-  readonly #table: KeyTable;
+  #table: KeyTable;
 
   constructor(types: readonly SqlType[]) {
     this.#types = types;
@@ -64,6 +64,18 @@ export class GroupIndex {
   lookupOrInsert(columns: readonly Column[], from: number, to: number, out: Int32Array): void {
     assert(columns.length === this.#types.length, 'one column per key');
     this.#table.lookupOrInsert(columns, from, to, out);
+  }
+
+  /** As `lookupOrInsert` of all groups of another index of the same keys: `out[g]` is the group here of its group g. */
+  lookupAllOf(other: GroupIndex, out: Int32Array): void {
+    if (this.#table.lookupAllOf?.(other.#table, out) === true) return;
+    this.lookupOrInsert(other.keyColumns(allGroups(other.count)), 0, other.count, out);
+  }
+
+  /** Forgets every group. */
+  clear(): void {
+    if (this.#table.clear === undefined) this.#table = makeTable(this.#types);
+    else this.#table.clear();
   }
 
   /** Makes room for so many groups at once: for those that are about to be restored. */
@@ -108,4 +120,12 @@ export function allGroups(count: number): Int32Array {
   const groups = new Int32Array(count);
   for (let group = 0; group < count; group++) groups[group] = group;
   return groups;
+}
+
+let first = allGroups(64);
+
+/** Groups 0..count-1 in order, and perhaps more: shared by all, to be read only. */
+export function firstGroups(count: number): Int32Array {
+  if (count > first.length) first = allGroups(Math.max(count, 2 * first.length));
+  return first;
 }

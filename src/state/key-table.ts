@@ -12,6 +12,10 @@ export interface KeyTable {
   lookupOrInsert(columns: readonly Column[], from: number, to: number, out: Int32Array): void;
   /** Makes room for so many keys at once. */
   reserve?(count: number): void;
+  /** Forgets every key and keeps the room. Left out where a new table is as good. */
+  clear?(): void;
+  /** As `lookupOrInsert` of all keys of another table of these types, `out[n]` for number n; false: it cannot. */
+  lookupAllOf?(other: KeyTable, out: Int32Array): boolean;
   /** The keys with these numbers, one column per key. */
   keyColumns(numbers: Int32Array): Column[];
   /** Bytes allocated. */

@@ -58,6 +58,30 @@ export class PairTable implements KeyTable {
     else this.#findWide(column as Int64Column, from, to, out);
   }
 
+  lookupAllOf(other: KeyTable, out: Int32Array): boolean {
+    if (!(other instanceof PairTable) || other.#layout !== this.#layout) return false;
+    const lows = other.#lows;
+    const highs = other.#highs;
+    for (let number = 0; number < other.count; number++) {
+      out[number] =
+        number === other.#nullAt
+          ? this.#numberOfNull()
+          : this.#find(lows[number] as number, highs === null ? 0 : (highs[number] as number));
+    }
+    return true;
+  }
+
+  clear(): void {
+    const near = this.#near;
+    if (near === null) this.#slots.fill(0);
+    else if (this.count > near.length >> 2) near.fill(0);
+    else
+      for (let number = 0; number < this.count; number++)
+        near[((this.#lows[number] as number) - this.#base) >>> 0] = 0;
+    this.#nullAt = -1;
+    this.count = 0;
+  }
+
   #findNarrow(column: Int32Column, from: number, to: number, out: Int32Array): void {
     const { values, validity } = column;
     for (let row = from; row < to; row++) {
@@ -151,7 +175,8 @@ export class PairTable implements KeyTable {
     if (known === 0) {
       this.#base = low & -SPAN_MIN;
       this.#nearHigh = high;
-      this.#near = new Int32Array(SPAN_MIN);
+      // What a cleared table has is as good.
+      if (this.#near?.length === 0) this.#near = new Int32Array(SPAN_MIN);
     }
     if (high !== this.#nearHigh || !this.#reach(low, known)) {
       this.#hashAll();
@@ -261,7 +286,11 @@ export class PairTable implements KeyTable {
   }
 
   #numberOfNull(): number {
-    if (this.#nullAt < 0) this.#nullAt = this.#claim();
+    if (this.#nullAt < 0) {
+      this.#nullAt = this.#claim();
+      this.#lows[this.#nullAt] = 0;
+      if (this.#highs !== null) this.#highs[this.#nullAt] = 0;
+    }
     return this.#nullAt;
   }
 

@@ -4,7 +4,7 @@ import type { SqlType } from '../../src/batch/types.ts';
 import { BOOLEAN, FLOAT64, INT64, TEXT, decimalType } from '../../src/batch/types.ts';
 import type { Value } from '../../src/batch/values.ts';
 import { columnFromValues } from '../../src/batch/values.ts';
-import type { Accumulator } from '../../src/expr/accumulator.ts';
+import { mergeGroups, type Accumulator } from '../../src/expr/accumulator.ts';
 import {
   AGGREGATES,
   makeAccumulator,
@@ -434,6 +434,10 @@ describe('every aggregate', () => {
               merged.merge(ALL, GROUPS, part.stateColumns(ALL));
             const found = resultsOf(merged);
             expectOracle(kind, found, rows);
+
+            const handedOn = fresh(kind, false);
+            for (const part of parts) mergeGroups(handedOn, ALL, GROUPS, part, ALL);
+            expect(resultsOf(handedOn)).toEqual(found);
 
             const alone = fresh(kind, false);
             for (const each of [...rows].reverse()) feed(alone, kind, [each], null);

@@ -15,7 +15,7 @@ import {
 import type { SqlType } from '../../src/batch/types.ts';
 import type { Value } from '../../src/batch/values.ts';
 import { columnFromValues } from '../../src/batch/values.ts';
-import type { Accumulator } from '../../src/expr/accumulator.ts';
+import { mergeGroups, subtractGroups, type Accumulator } from '../../src/expr/accumulator.ts';
 import { makeAccumulator, resolveAggregate } from '../../src/expr/aggregate-registry.ts';
 import type { AggregateCall } from '../../src/expr/expr.ts';
 import { RowErrors } from '../../src/expr/row-errors.ts';
@@ -255,6 +255,57 @@ describe.each(CASES)('$name of $type.tag', ({ name, type, value, oracle }) => {
           expect(codes).toEqual(expected.map((one) => one.code ?? null));
         },
       ),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe.each(CASES)('states of $name of $type.tag', ({ name, type, value }) => {
+  const rows = fc.array(
+    fc.record({ group: fc.integer({ min: 0, max: GROUPS - 1 }), value: fc.option(value) }),
+    { maxLength: 40 },
+  );
+  const withRoom = (): Accumulator => {
+    const accumulator = makeAccumulator(callOf(name, type));
+    accumulator.resize(GROUPS);
+    return accumulator;
+  };
+
+  it('are handed on from one accumulator to another as they are by columns, and given back', () => {
+    fc.assert(
+      fc.property(rows, rows, (ones, others) => {
+        const [first, second] = [withRoom(), withRoom()];
+        feed(first, type, ones);
+        feed(second, type, others);
+        const into = Int32Array.of(3, 0, 4, 1, 2);
+        const sources = Int32Array.of(1, 1, -1, 0, 4);
+        const rowsOfStates = [0, 1, 3, 4];
+        const picked = (list: Int32Array): Int32Array =>
+          Int32Array.from(rowsOfStates, (row) => list[row] as number);
+
+        const byColumns = withRoom();
+        byColumns.merge(ALL, GROUPS, first.stateColumns(ALL));
+        byColumns.merge(picked(into), 4, second.stateColumns(picked(sources)));
+        const handedOn = withRoom();
+        mergeGroups(handedOn, ALL, GROUPS, first, ALL);
+        mergeGroups(handedOn, into, GROUPS, second, sources);
+        expect(resultsOf(handedOn)).toEqual(resultsOf(byColumns));
+        expect(handedOn.stateColumns(ALL).flatMap(valuesOf)).toEqual(
+          byColumns.stateColumns(ALL).flatMap(valuesOf),
+        );
+
+        if (handedOn.subtract !== undefined) {
+          subtractGroups(handedOn, picked(into), 4, second, picked(sources));
+          expect(handedOn.stateColumns(ALL).flatMap(valuesOf)).toEqual(
+            first.stateColumns(ALL).flatMap(valuesOf),
+          );
+        }
+        handedOn.resize(0);
+        handedOn.resize(GROUPS);
+        expect(handedOn.stateColumns(ALL).flatMap(valuesOf)).toEqual(
+          withRoom().stateColumns(ALL).flatMap(valuesOf),
+        );
+      }),
       { numRuns: 60 },
     );
   });

@@ -35,7 +35,7 @@ import {
 } from './harness.ts';
 import { SmallPipeline } from './small-pipeline.ts';
 
-type Aggregates = 'invertible' | 'any';
+type Aggregates = 'invertible' | 'flat' | 'any';
 
 const CALLS = {
   invertible: [
@@ -43,6 +43,12 @@ const CALLS = {
     call('sum', [column(1, INT64)], INT64),
     call('avg', [column(1, INT64)], FLOAT64),
     call('count-rows', [], INT64, column(2, BOOLEAN)),
+  ],
+  flat: [
+    call('count-rows', [], INT64),
+    call('min', [column(1, INT64)], INT64),
+    call('avg', [column(1, INT64)], FLOAT64),
+    call('max', [column(3, TIMESTAMP)], TIMESTAMP),
   ],
   any: [
     call('count-rows', [], INT64),
@@ -74,18 +80,19 @@ function valuesOf(rows: readonly InputRow[], aggregates: Aggregates): unknown[] 
   const values = rows.flatMap((row) => (row.v === null ? [] : [row.v]));
   const sum = values.reduce((left, right) => left + right, 0n);
   const none = values.length === 0;
+  const mean = none ? null : Number(sum) / values.length;
   if (aggregates === 'invertible')
     return [
       BigInt(rows.length),
       none ? null : sum,
-      none ? null : Number(sum) / values.length,
+      mean,
       BigInt(rows.filter((row) => row.flag === true).length),
     ];
   const times = rows.map((row) => row.t).sort((left, right) => Number(left - right));
   return [
     BigInt(rows.length),
     none ? null : values.reduce((left, right) => (left < right ? left : right)),
-    rows[0]?.k ?? null,
+    aggregates === 'flat' ? mean : (rows[0]?.k ?? null),
     times.at(-1),
   ];
 }
@@ -279,7 +286,7 @@ function check(
   expect(operators.every((operator) => operator.stateRows() === 0)).toBe(true);
 }
 
-const aggregatesArbitrary = fc.constantFrom<Aggregates>('invertible', 'any');
+const aggregatesArbitrary = fc.constantFrom<Aggregates>('invertible', 'flat', 'any');
 
 test('tumbling, hopping and cumulating windows hold what row-at-a-time puts into them', () => {
   fc.assert(

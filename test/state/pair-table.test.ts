@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { INT64 } from '../../src/batch/types.ts';
 import { columnFromValues } from '../../src/batch/values.ts';
+import { allGroups } from '../../src/state/group-index.ts';
 import { PairTable } from '../../src/state/pair-table.ts';
 
 const SEED = 50_652;
@@ -35,5 +36,41 @@ test('each id keeps the number of its first row, whatever comes between and howe
       numRuns: 60,
       examples: [[[{ first: 0n, count: 3000, step: 1n, reserve: 1000 }]]],
     },
+  );
+});
+
+test('a table that was cleared numbers keys as a new one does, and takes those of another as rows', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(stretch, { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 4 }),
+      fc.boolean(),
+      (rounds, withNull) => {
+        const cleared = new PairTable(INT64, 'int64');
+        const taking = new PairTable(INT64, 'int64');
+        for (const stretches of rounds) {
+          const ids: (bigint | null)[] = stretches.flatMap(({ first, count, step }) =>
+            Array.from({ length: count }, (_, index) => first + step * BigInt(index)),
+          );
+          if (withNull) ids.splice(ids.length >> 1, 0, null);
+          const column = columnFromValues(INT64, ids);
+          const fresh = new PairTable(INT64, 'int64');
+          const [expected, found] = [new Int32Array(ids.length), new Int32Array(ids.length)];
+          fresh.lookupOrInsert([column], 0, ids.length, expected);
+          cleared.clear();
+          expect(cleared.count).toBe(0);
+          cleared.lookupOrInsert([column], 0, ids.length, found);
+          expect(found).toEqual(expected);
+          expect(cleared.keyColumns(allGroups(cleared.count))).toEqual(
+            fresh.keyColumns(allGroups(fresh.count)),
+          );
+
+          const numbers = new Int32Array(fresh.count);
+          expect(taking.lookupAllOf(fresh, numbers)).toBe(true);
+          taking.lookupOrInsert([column], 0, ids.length, found);
+          expect(found).toEqual(expected.map((number) => numbers[number] as number));
+        }
+      },
+    ),
+    { seed: SEED, numRuns: 40 },
   );
 });

@@ -3,7 +3,7 @@ import type { BooleanColumn, Column } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import { INT64 } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
-import { countColumn, grownFloat64, mergeCounts } from './group-arrays.ts';
+import { countColumn, grownFloat64, mergeCounts, mergeCountsOf } from './group-arrays.ts';
 
 export class CountIfAccumulator implements Accumulator {
   readonly stateTypes = [INT64];
@@ -33,6 +33,18 @@ export class CountIfAccumulator implements Accumulator {
 
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     mergeCounts(this.#counts, groups, rows, states[0]);
+  }
+
+  subtract(groups: Int32Array, rows: number, states: readonly Column[]): void {
+    mergeCounts(this.#counts, groups, rows, states[0], -1);
+  }
+
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    mergeCountsOf(this.#counts, groups, rows, (from as CountIfAccumulator).#counts, sources);
+  }
+
+  subtractGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    mergeCountsOf(this.#counts, groups, rows, (from as CountIfAccumulator).#counts, sources, -1);
   }
 
   stateColumns(groups: Int32Array): Column[] {

@@ -6,7 +6,7 @@ import type { Column } from '../../batch/column.ts';
 import { bitAt } from '../../batch/column.ts';
 import { INT64 } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
-import { countColumn, grownFloat64, mergeCounts } from './group-arrays.ts';
+import { countColumn, grownFloat64, mergeCounts, mergeCountsOf } from './group-arrays.ts';
 
 export class CountAccumulator implements Accumulator {
   readonly stateTypes = [INT64];
@@ -48,6 +48,14 @@ export class CountAccumulator implements Accumulator {
 
   subtract(groups: Int32Array, rows: number, states: readonly Column[]): void {
     mergeCounts(this.#counts, groups, rows, states[0], -1);
+  }
+
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    mergeCountsOf(this.#counts, groups, rows, (from as CountAccumulator).#counts, sources);
+  }
+
+  subtractGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    mergeCountsOf(this.#counts, groups, rows, (from as CountAccumulator).#counts, sources, -1);
   }
 
   stateColumns(groups: Int32Array): Column[] {

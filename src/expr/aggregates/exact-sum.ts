@@ -190,13 +190,49 @@ export class ExactSumAccumulator implements Accumulator {
         words[2 * part] = source[2 * row] as number;
         words[2 * part + 1] = source[2 * row + 1] as number;
       }
-      const high = words[1] as number;
-      if (isNear(high) && isSignOf(words, 2, width, high >> 31))
-        this.#addSafe(group, wordsToNumber(words[0] as number, high) * direction, count);
-      else {
-        this.#addWords(group, words, 0, width, direction < 0);
-        this.#sums[group * FIELDS] = (this.#sums[group * FIELDS] as number) + count;
+      this.#addTotal(group, words, direction, count);
+    }
+  }
+
+  /** Adds a whole total or takes it off, and `count` to the number of values. */
+  #addTotal(group: number, words: Int32Array, direction: 1 | -1, count: number): void {
+    const width = this.#width;
+    const high = words[1] as number;
+    if (isNear(high) && isSignOf(words, 2, width, high >> 31))
+      this.#addSafe(group, wordsToNumber(words[0] as number, high) * direction, count);
+    else {
+      this.#addWords(group, words, 0, width, direction < 0);
+      this.#sums[group * FIELDS] = (this.#sums[group * FIELDS] as number) + count;
+    }
+  }
+
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    this.#foldGroups(groups, rows, from as ExactSumAccumulator, sources, 1);
+  }
+
+  subtractGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    this.#foldGroups(groups, rows, from as ExactSumAccumulator, sources, -1);
+  }
+
+  #foldGroups(
+    groups: Int32Array,
+    rows: number,
+    from: ExactSumAccumulator,
+    sources: Int32Array,
+    direction: 1 | -1,
+  ): void {
+    const words = from.#totals === null ? cell : new Int32Array(this.#width);
+    for (let row = 0; row < rows; row++) {
+      const source = sources[row] as number;
+      if (source < 0) continue;
+      const count = direction * (from.#sums[source * FIELDS + COUNT] as number);
+      if (from.#isLight(source)) {
+        const light = from.#sums[source * FIELDS + LIGHT] as number;
+        this.#addSafe(groups[row] as number, direction * light, count);
+        continue;
       }
+      from.#wordsOf(source, words);
+      this.#addTotal(groups[row] as number, words, direction, count);
     }
   }
 

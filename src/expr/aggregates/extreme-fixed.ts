@@ -83,7 +83,10 @@ export class WordExtremeAccumulator implements Accumulator {
   resize(count: number): void {
     this.#words = grownInt32(this.#words, count * this.#width);
     this.#filled = grownBytes(this.#filled, count);
-    if (count < this.#size) this.#filled.fill(0, count, this.#size);
+    if (count < this.#size) {
+      this.#words.fill(0, count * this.#width, this.#size * this.#width);
+      this.#filled.fill(0, count, this.#size);
+    }
     this.#size = count;
   }
 
@@ -146,6 +149,26 @@ export class WordExtremeAccumulator implements Accumulator {
     this.update(groups, rows, states, null);
   }
 
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    const other = from as WordExtremeAccumulator;
+    const words = this.#words;
+    const others = other.#words;
+    const width = this.#width;
+    for (let row = 0; row < rows; row++) {
+      const source = sources[row] as number;
+      if (source < 0 || other.#filled[source] !== 1) continue;
+      const group = groups[row] as number;
+      if (
+        this.#filled[group] === 1 &&
+        this.#compare(others, source, words, group) * this.#direction <= 0
+      )
+        continue;
+      this.#filled[group] = 1;
+      for (let word = 0; word < width; word++)
+        words[group * width + word] = others[source * width + word] as number;
+    }
+  }
+
   stateColumns(groups: Int32Array): Column[] {
     return [this.results(groups)];
   }
@@ -189,7 +212,10 @@ export class FloatExtremeAccumulator implements Accumulator {
   resize(count: number): void {
     this.#values = grownFloat64(this.#values, count);
     this.#filled = grownBytes(this.#filled, count);
-    if (count < this.#size) this.#filled.fill(0, count, this.#size);
+    if (count < this.#size) {
+      this.#values.fill(0, count, this.#size);
+      this.#filled.fill(0, count, this.#size);
+    }
     this.#size = count;
   }
 
@@ -206,22 +232,34 @@ export class FloatExtremeAccumulator implements Accumulator {
     for (let row = 0; row < rows; row++) {
       const group = groups[row] as number;
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
-      const value = values[row] as number;
-      if (this.#filled[group] === 1) {
-        const best = this.#values[group] as number;
-        // NaN comes last: it beats everything as maximum and yields to everything as minimum.
-        const isGreater = value > best || (value !== value && best === best);
-        const isLess = value < best || (best !== best && value === value);
-        if (this.#largest ? !isGreater : !isLess) continue;
-      }
-      this.#filled[group] = 1;
-      // -0 and 0 are equal; keeping 0 makes the result independent of the order of rows.
-      this.#values[group] = value === 0 ? 0 : value;
+      this.#take(group, values[row] as number);
     }
+  }
+
+  #take(group: number, value: number): void {
+    if (this.#filled[group] === 1) {
+      const best = this.#values[group] as number;
+      // NaN comes last: it beats everything as maximum and yields to everything as minimum.
+      const isGreater = value > best || (value !== value && best === best);
+      const isLess = value < best || (best !== best && value === value);
+      if (this.#largest ? !isGreater : !isLess) return;
+    }
+    this.#filled[group] = 1;
+    // -0 and 0 are equal; keeping 0 makes the result independent of the order of rows.
+    this.#values[group] = value === 0 ? 0 : value;
   }
 
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     this.update(groups, rows, states, null);
+  }
+
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    const other = from as FloatExtremeAccumulator;
+    for (let row = 0; row < rows; row++) {
+      const source = sources[row] as number;
+      if (source >= 0 && other.#filled[source] === 1)
+        this.#take(groups[row] as number, other.#values[source] as number);
+    }
   }
 
   stateColumns(groups: Int32Array): Column[] {

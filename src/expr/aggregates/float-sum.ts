@@ -155,6 +155,38 @@ export class FloatSumAccumulator implements Accumulator {
     }
   }
 
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    this.#foldGroups(groups, rows, from as FloatSumAccumulator, sources, 1);
+  }
+
+  subtractGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    this.#foldGroups(groups, rows, from as FloatSumAccumulator, sources, -1);
+  }
+
+  #foldGroups(
+    groups: Int32Array,
+    rows: number,
+    from: FloatSumAccumulator,
+    sources: Int32Array,
+    direction: 1 | -1,
+  ): void {
+    for (let row = 0; row < rows; row++) {
+      const source = sources[row] as number;
+      if (source < 0) continue;
+      const group = groups[row] as number;
+      if (from.#rare?.has(source) === true) {
+        this.#fold(Int32Array.of(group), 1, from.stateColumns(Int32Array.of(source)), direction);
+        continue;
+      }
+      const at = source * WIDTH;
+      const count = direction * (from.#fields[at + COUNT] as number);
+      this.#fields[group * WIDTH] = (this.#fields[group * WIDTH] as number) + count;
+      this.#addHigh(group, direction * (from.#fields[at + HIGH] as number));
+      const low = direction * (from.#fields[at + LOW] as number);
+      if (low !== 0) this.#addHigh(group, low);
+    }
+  }
+
   /** The finite part of a total, which may be far outside the range of doubles. */
   #exact(group: number): Dyadic {
     const at = group * WIDTH;

@@ -52,6 +52,23 @@ export function mergeCounts(
   }
 }
 
+/** Adds counts of other groups to the groups' counts, or takes them off; a negative source skips its row. */
+export function mergeCountsOf(
+  counts: Float64Array,
+  groups: Int32Array,
+  rows: number,
+  others: Float64Array,
+  sources: Int32Array,
+  sign: 1 | -1 = 1,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const source = sources[row] as number;
+    if (source < 0) continue;
+    const group = groups[row] as number;
+    counts[group] = (counts[group] as number) + sign * (others[source] as number);
+  }
+}
+
 /** Which of the given groups hold something; null = all do. */
 export function presentGroups(
   groups: Int32Array,

@@ -7,7 +7,13 @@ import { bitAt, setBit } from '../../batch/column.ts';
 import { INT64 } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import { makeBoolean } from '../vector.ts';
-import { countColumn, grownFloat64, mergeCounts, presentGroups } from './group-arrays.ts';
+import {
+  countColumn,
+  grownFloat64,
+  mergeCounts,
+  mergeCountsOf,
+  presentGroups,
+} from './group-arrays.ts';
 
 export class TruthAccumulator implements Accumulator {
   readonly stateTypes = [INT64, INT64];
@@ -50,6 +56,21 @@ export class TruthAccumulator implements Accumulator {
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     mergeCounts(this.#trues, groups, rows, states[0]);
     mergeCounts(this.#falses, groups, rows, states[1]);
+  }
+
+  subtract(groups: Int32Array, rows: number, states: readonly Column[]): void {
+    mergeCounts(this.#trues, groups, rows, states[0], -1);
+    mergeCounts(this.#falses, groups, rows, states[1], -1);
+  }
+
+  mergeGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    mergeCountsOf(this.#trues, groups, rows, (from as TruthAccumulator).#trues, sources);
+    mergeCountsOf(this.#falses, groups, rows, (from as TruthAccumulator).#falses, sources);
+  }
+
+  subtractGroups(groups: Int32Array, rows: number, from: Accumulator, sources: Int32Array): void {
+    mergeCountsOf(this.#trues, groups, rows, (from as TruthAccumulator).#trues, sources, -1);
+    mergeCountsOf(this.#falses, groups, rows, (from as TruthAccumulator).#falses, sources, -1);
   }
 
   stateColumns(groups: Int32Array): Column[] {
