@@ -61,7 +61,7 @@ export class AsOfJoin implements Operator {
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {
     if (port === 1 && this.#versions) {
-      this.#inputs[1].inParts(batch, output, (keyed) => this.#keepVersions(keyed));
+      this.#keepVersions(this.#inputs[1].evaluate(batch, output));
       return;
     }
     const at = port === 0 ? 0 : 1;
@@ -72,9 +72,8 @@ export class AsOfJoin implements Operator {
       this.#watermark,
       output,
     );
-    this.#inputs[at].inParts(onTime, output, (keyed) =>
-      this.#keep(keyed, port === 0 ? this.#left : this.#right, port === 0 && this.#pads),
-    );
+    const keyed = this.#inputs[at].evaluate(onTime, output);
+    this.#keep(keyed, port === 0 ? this.#left : this.#right, port === 0 && this.#pads);
   }
 
   #keepVersions({ batch, keys, nulls }: KeyedBatch): void {

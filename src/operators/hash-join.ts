@@ -123,14 +123,10 @@ export class HashJoin implements Operator {
   onBatch(port: number, batch: RecordBatch, output: Output): void {
     if (this.#overdue) this.#expire(output);
     const own = this.#role(port);
+    const other = this.#role(1 - port);
     const onTime = this.#withoutLate(own, batch, output);
     if (onTime.rows === 0) return;
-    own.inputs.inParts(onTime, output, (evaluated) => this.#join(port, evaluated, output));
-  }
-
-  #join(port: number, evaluated: KeyedBatch, output: Output): void {
-    const own = this.#role(port);
-    const other = this.#role(1 - port);
+    const evaluated = own.inputs.evaluate(onTime, output);
     const { rows } = evaluated.batch;
     if (rows === 0) return;
     const times = { words: evaluated.batch.eventTime?.words ?? null, all: this.#watermark };

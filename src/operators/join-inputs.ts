@@ -1,5 +1,6 @@
 /** A batch of a join's side with the numbers of its keys, and which rows hold a NULL that meets nobody. */
 import { bitAt, type Column } from '../batch/column.ts';
+import { concatBatches } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
@@ -37,17 +38,27 @@ export class JoinInputs {
     this.#schema = schema;
   }
 
-  /** As `evaluate`, in several pieces where keys are too large to be held for the whole batch; of each piece before the next one's. */
-  inParts(batch: RecordBatch, output: Output, use: (keyed: KeyedBatch) => void): void {
-    inParts(batch, (part) => use(this.evaluate(part, output, RowErrors.divisible(part.rows))));
+  /**
+   * Rows whose keys cannot be computed go to `output` as errors and are missing in the result. Keys that are too large to be held
+   * for the whole batch are computed in parts: only their numbers are kept.
+   */
+  evaluate(batch: RecordBatch, output: Output): KeyedBatch {
+    const parts: KeyedBatch[] = [];
+    inParts(batch, (part) => {
+      const keyed = this.#evaluate(part, output, RowErrors.divisible(part.rows));
+      parts.push(
+        part === batch ? keyed : { ...keyed, keys: keyed.keys.slice(0, keyed.batch.rows) },
+      );
+    });
+    const [only] = parts;
+    return only !== undefined && parts.length === 1 ? only : joined(parts);
   }
 
-  /** Rows whose keys cannot be computed go to `output` as errors and are missing in the result. */
-  evaluate(batch: RecordBatch, output: Output, errors = new RowErrors(batch.rows)): KeyedBatch {
+  #evaluate(batch: RecordBatch, output: Output, errors = new RowErrors(batch.rows)): KeyedBatch {
     const keys = this.#keys.evaluate(batch, errors);
     if (errors.failed) {
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#schema, row)));
-      return this.evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
+      return this.#evaluate(filterBatch(batch, survivors(batch.rows, errors)), output);
     }
     const numbers = this.#lists.number(keys, batch.rows);
     return { batch, keys: numbers, nulls: this.#nullsOf(keys, batch.rows) };
@@ -65,4 +76,18 @@ export class JoinInputs {
     });
     return found;
   }
+}
+
+/** Parts of a batch as one again. */
+function joined(parts: readonly KeyedBatch[]): KeyedBatch {
+  const batch = concatBatches(parts.map((part) => part.batch));
+  const keys = new Int32Array(batch.rows);
+  const nulls = parts.some((part) => part.nulls !== null) ? new Uint8Array(batch.rows) : null;
+  let at = 0;
+  for (const part of parts) {
+    keys.set(part.keys, at);
+    if (part.nulls !== null) nulls?.set(part.nulls.subarray(0, part.batch.rows), at);
+    at += part.batch.rows;
+  }
+  return { batch, keys, nulls };
 }

@@ -62,13 +62,12 @@ export class LookupJoin implements Operator {
   }
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {
-    this.#inputs[port === 0 ? 0 : 1].inParts(batch, output, (keyed) => {
-      if (keyed.batch.rows === 0) return;
-      if (port === 1) this.#load(keyed);
-      else if (this.#isRead) this.#lookUp(keyed, output);
-      else this.#wait(keyed);
-      this.#lists.tidy();
-    });
+    const keyed = this.#inputs[port === 0 ? 0 : 1].evaluate(batch, output);
+    if (keyed.batch.rows === 0) return;
+    if (port === 1) this.#load(keyed);
+    else if (this.#isRead) this.#lookUp(keyed, output);
+    else this.#wait(keyed);
+    this.#lists.tidy();
   }
 
   #load({ batch, keys, nulls }: KeyedBatch): void {
@@ -129,7 +128,7 @@ export class LookupJoin implements Operator {
         eventTime: this.#timed ? timeColumn(times, 0, some.length) : null,
         retract: takenBack ? new Uint8Array(some.length).fill(1) : null,
       };
-      this.#inputs[0].inParts(batch, output, (keyed) => this.#lookUp(keyed, output));
+      this.#lookUp(this.#inputs[0].evaluate(batch, output), output);
     }
   }
 

@@ -17,7 +17,7 @@ import { call, column } from '../expr/support.ts';
 import { runRows } from '../operators/run-graph.ts';
 import { SmallPipeline } from '../operators/small-pipeline.ts';
 
-const ROWS = 60;
+const ROWS = 40;
 const BYTES = 1_000_000;
 const TABLE = `CREATE TABLE t (k TEXT NOT NULL, n BIGINT NOT NULL) WITH (connector = 'http', type = 'source');`;
 const SCHEMA: Schema = [
@@ -68,7 +68,27 @@ test.each([
   const sql = `${TABLE} CREATE TABLE u (k TEXT NOT NULL, n BIGINT NOT NULL) WITH (connector = 'http', type = 'source');
     SELECT count(*) AS c FROM t ${join} u ON repeat(t.k, t.n) = repeat(u.k, u.n);`;
   const u = rows.slice(0, 30);
-  expect(runRows(sql, { t: rows, u }).rows).toEqual([{ c: BigInt(6 * 3 * 10) }]);
+  const large = { k: 'large', n: 9_000_000n };
+  const { rows: found, failed } = runRows(sql, {
+    t: [...rows.slice(0, 7), large, ...rows.slice(7)],
+    u,
+  });
+  expect(found).toEqual([{ c: BigInt((ROWS / 10) * 3 * 10) }]);
+  expect(failed.map(({ code }) => code)).toEqual(['ROW_TOO_LARGE']);
+});
+
+test('rows whose wide key is NULL meet nobody, whichever part they are in', () => {
+  const nullable = (name: string): string =>
+    `CREATE TABLE ${name} (k TEXT, n BIGINT NOT NULL) WITH (connector = 'http', type = 'source');`;
+  const sql = `${nullable('t')} ${nullable('u')}
+    SELECT count(*) AS c, count(u.k) AS m FROM t LEFT JOIN u ON repeat(t.k, t.n) = repeat(u.k, u.n);`;
+  const some = rows.map((row, at) => (at % 4 === 3 ? { ...row, k: null } : row));
+  const met = new Map<string, number>();
+  for (const { k } of some) if (k !== null) met.set(k, (met.get(k) ?? 0) + 1);
+  const pairs = [...met.values()].reduce((sum, each) => sum + each * each, 0);
+  expect(runRows(sql, { t: some, u: some }).rows).toEqual([
+    { c: BigInt(pairs + ROWS / 4), m: BigInt(pairs) },
+  ]);
 });
 
 test('the key of a shuffle edge is computed in parts', () => {
