@@ -101,12 +101,18 @@ function takeText(
   const to = new DataView(bytes.buffer);
   const from = column.bytes;
   const view = new DataView(from.buffer, from.byteOffset, from.byteLength);
-  for (let row = 0; row < count; row++) {
+  for (let row = 0; row < count;) {
     const index = indices[row] as number;
+    const at = offsets[row++] as number;
     if (index < 0) continue;
+    // Texts that lie one behind the other are one copy.
+    let next = index + 1;
+    while (row < count && indices[row] === next) {
+      row++;
+      next++;
+    }
     const start = source[index] as number;
-    const length = (source[index + 1] as number) - start;
-    copyText(from, view, start, length, bytes, to, offsets[row] as number);
+    copyText(from, view, start, (source[next] as number) - start, bytes, to, at);
   }
   return { offsets, bytes: bytes.subarray(0, size) };
 }

@@ -13,23 +13,19 @@
 import { assert, must } from '../base/assert.ts';
 import { constantColumn } from '../batch/constant-column.ts';
 import type { BooleanColumn, Column, StructColumn } from '../batch/column.ts';
-import { bitAt, bitmapBytes, setBit } from '../batch/column.ts';
+import { bitAt } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { castColumn } from './cast.ts';
-import {
-  canFail,
-  childrenOf,
-  exprColumns,
-  isConstant,
-  literalOf,
-  mapChildren,
-  usesRowTime,
-} from './expr-tools.ts';
+import { caseNode } from './compile-case.ts';
+import { junctionNode } from './compile-junction.ts';
+import { canFail, childrenOf, isConstant, isSteady, literalOf, mapChildren } from './expr-tools.ts';
 import type { Expr } from './expr.ts';
 import { functionById } from './registry.ts';
 import { RowErrors } from './row-errors.ts';
-import { Assembly, expandConstant, gatherBatch, selectRows, withRowsMapped } from './select.ts';
-import { Outcome, combineValidity, isPresent, makeBoolean, strideOf } from './vector.ts';
+import { Assembly, expandConstant, selectRows } from './select.ts';
+import { allRows, makePart, positionIn, type Node, type Part } from './parts.ts';
+import { simplify } from './simplify.ts';
+import { Outcome, combineValidity, isPresent, strideOf } from './vector.ts';
 
 /** A column of `batch.rows` values; rows that fail are reported in `errors` and NULL. */
 export type CompiledExpr = (batch: RecordBatch, errors: RowErrors) => Column;
@@ -40,11 +36,8 @@ export type Selection = { indices: Int32Array; count: number };
 /** The rows for which a condition is true: not false, not NULL, not failed. */
 export type CompiledPredicate = (batch: RecordBatch, errors: RowErrors) => Selection;
 
-/** Like `CompiledExpr`, but may answer a constant. */
-type Node = (batch: RecordBatch, errors: RowErrors) => Column;
-
 export function compileExpr(expr: Expr): CompiledExpr {
-  const node = compileShared(expr);
+  const node = compileShared(simplify(expr));
   return (batch, errors) => {
     const column = expandConstant(node(batch, errors), batch.rows, errors);
     return errors.failed ? withoutFailed(column, batch.rows, errors) : column;
@@ -59,7 +52,7 @@ function withoutFailed(column: Column, rows: number, errors: RowErrors): Column 
 
 export function compilePredicate(expr: Expr): CompiledPredicate {
   assert(expr.type.tag === 'boolean', 'a predicate is boolean');
-  const node = compileShared(expr);
+  const node = compileShared(simplify(expr));
   return (batch, errors) => {
     const column = node(batch, errors) as BooleanColumn;
     const indices = new Int32Array(batch.rows);
@@ -137,10 +130,6 @@ const isWorthSharing = (expr: Expr): boolean =>
   !canFail(expr) &&
   isSteady(expr);
 
-const isSteady = (expr: Expr): boolean =>
-  !(expr.tag === 'call' && functionById(expr.fn).volatile === true) &&
-  childrenOf(expr).every(isSteady);
-
 /** Batches never change, so the column of the one seen last is known. */
 function remembered(node: Node): Node {
   let last: RecordBatch | null = null;
@@ -187,10 +176,10 @@ function compileVariable(expr: Exclude<Expr, { tag: 'literal' }>): Node {
       return (batch, errors) => castColumn(input(batch, errors), expr.type, expr.orNull, errors);
     }
     case 'case':
-      return compileCase(expr);
+      return caseNode(expr, compileNode, compilePart);
     case 'and':
     case 'or':
-      return compileJunction(expr);
+      return junctionNode(expr.args.map(compilePart), expr.tag === 'or');
     case 'field':
       return compileField(expr);
     case 'struct': {
@@ -226,194 +215,13 @@ function compileField(expr: Expr & { tag: 'field' }): Node {
   };
 }
 
-/** A part that is evaluated for some rows only. */
-type Part = {
-  /** The part on all rows of a batch. */
-  node: Node;
-  mayFail: boolean;
-  /** The value of row `indices[i]` is at i of the result when `gathered`, at that row otherwise. */
-  run: (
-    batch: RecordBatch,
-    indices: Int32Array,
-    count: number,
-    errors: RowErrors,
-  ) => { column: Column; gathered: boolean };
-};
-
-function compilePart(expr: Expr): Part {
-  const node = compileNode(expr);
-  const used = exprColumns(expr);
-  const withTime = usesRowTime(expr);
-  const mayFail = canFail(expr);
-  const constant = isConstant(expr);
-  return {
-    node,
-    mayFail,
-    run: (batch, indices, count, errors) => {
-      const all = count === batch.rows;
-      const cheap = !mayFail && (constant || count * 4 > batch.rows);
-      if (all || cheap) return { column: node(batch, errors), gathered: false };
-      const column = withRowsMapped(count, indices, errors, (inner) =>
-        node(gatherBatch(batch, used, indices, count, withTime), inner),
-      );
-      return { column, gathered: true };
-    },
-  };
-}
-
-/** Where the value of row `indices[i]` lies in a part's result. */
-const positionIn = (column: Column, gathered: boolean, i: number, row: number): number =>
-  strideOf(column) === 0 ? 0 : gathered ? i : row;
-
-const allRows = (rows: number): Int32Array => {
-  const indices = new Int32Array(rows);
-  for (let row = 0; row < rows; row++) indices[row] = row;
-  return indices;
-};
-
-function compileCase(expr: Expr & { tag: 'case' }): Node {
-  const branches = expr.branches.map(({ when, then }) => ({
-    when: compilePart(when),
-    then: compilePart(then),
-  }));
-  const otherwise = expr.otherwise === null ? null : compilePart(expr.otherwise);
-  return (batch, errors) => {
-    const assembly = new Assembly(batch.rows);
-    let open = allRows(batch.rows);
-    let openCount = batch.rows;
-    const take = (part: Part, indices: Int32Array, count: number): void => {
-      if (count === 0) return;
-      const { column, gathered } = part.run(batch, indices, count, errors);
-      const piece = assembly.add(column);
-      for (let i = 0; i < count; i++) {
-        const row = indices[i] as number;
-        assembly.place(row, piece, positionIn(column, gathered, i, row));
-      }
-    };
-    for (const { when, then } of branches) {
-      if (openCount === 0) break;
-      const { column, gathered } = when.run(batch, open, openCount, errors);
-      const taken = new Int32Array(openCount);
-      const left = new Int32Array(openCount);
-      let takenCount = 0;
-      let leftCount = 0;
-      for (let i = 0; i < openCount; i++) {
-        const row = open[i] as number;
-        if (errors.hasFailed(row)) continue;
-        const at = positionIn(column, gathered, i, row);
-        if (isTrue(column as BooleanColumn, at)) taken[takenCount++] = row;
-        else left[leftCount++] = row;
-      }
-      take(then, taken, takenCount);
-      open = left;
-      openCount = leftCount;
-    }
-    if (otherwise !== null) take(otherwise, open, openCount);
-    return assembly.finish(expr.type, errors);
-  };
-}
-
-const isTrue = (column: BooleanColumn, at: number): boolean =>
-  (column.validity === null || bitAt(column.validity, at)) && bitAt(column.bits, at);
-
-/** How far AND or OR has come. */
-type Junction = {
-  /** Rows that hold the decisive value. */
-  decided: Uint8Array;
-  /** Rows that met a NULL; whether a decided row is among them does not matter. */
-  unknown: Uint8Array;
-};
-
-/**
- * AND and OR. The decisive value, which ends the search in a row, is false for AND and true for OR.
- * Parts that cannot fail are combined a byte of rows at a time while many rows are undecided; from
- * the first other part on, each part sees the undecided rows only.
- */
-function compileJunction(expr: Expr & { tag: 'and' | 'or' }): Node {
-  const parts = expr.args.map(compilePart);
-  const isOr = expr.tag === 'or';
-  return (batch, errors) => {
-    const { rows } = batch;
-    const state: Junction = {
-      decided: new Uint8Array(bitmapBytes(rows)),
-      unknown: new Uint8Array(bitmapBytes(rows)),
-    };
-    let open: Int32Array | null = null;
-    for (const part of parts) {
-      if (open === null && !part.mayFail) {
-        combineWhole(state, part.node(batch, errors) as BooleanColumn, rows, isOr);
-        const undecided = undecidedRows(state.decided, rows);
-        if (undecided.length * 4 < rows) open = undecided;
-      } else {
-        open ??= undecidedRows(state.decided, rows);
-        open = combineRows(state, part, batch, open, errors, isOr);
-      }
-      if (open !== null && open.length === 0) break;
-    }
-    const { decided, unknown } = state;
-    const validity = unknown.some((byte) => byte !== 0)
-      ? unknown.map((byte, index) => ~byte | (decided[index] as number))
-      : null;
-    return {
-      ...makeBoolean(0, validity),
-      length: rows,
-      bits: isOr ? decided : decided.map((byte) => ~byte),
-    };
-  };
-}
-
-function combineWhole(state: Junction, column: BooleanColumn, rows: number, isOr: boolean): void {
-  const constant = strideOf(column) === 0 && rows !== 1;
-  const flip = isOr ? 0 : 255;
-  for (let byte = 0; byte < bitmapBytes(rows); byte++) {
-    const values = constant ? (bitAt(column.bits, 0) ? 255 : 0) : (column.bits[byte] as number);
-    const present =
-      column.validity === null
-        ? 255
-        : constant
-          ? bitAt(column.validity, 0)
-            ? 255
-            : 0
-          : (column.validity[byte] as number);
-    state.decided[byte] = (state.decided[byte] as number) | ((values ^ flip) & present);
-    state.unknown[byte] = (state.unknown[byte] as number) | ~present;
-  }
-}
-
-/** Evaluates a part on the open rows; the rows that are still open after it. */
-function combineRows(
-  state: Junction,
-  part: Part,
-  batch: RecordBatch,
-  open: Int32Array,
-  errors: RowErrors,
-  isOr: boolean,
-): Int32Array {
-  const { column, gathered } = part.run(batch, open, open.length, errors);
-  const { bits, validity } = column as BooleanColumn;
-  const left = new Int32Array(open.length);
-  let count = 0;
-  for (let i = 0; i < open.length; i++) {
-    const row = open[i] as number;
-    if (errors.hasFailed(row)) continue;
-    const at = positionIn(column, gathered, i, row);
-    const present = validity === null || bitAt(validity, at);
-    if (present && bitAt(bits, at) === isOr) {
-      setBit(state.decided, row);
-      continue;
-    }
-    if (!present) setBit(state.unknown, row);
-    left[count++] = row;
-  }
-  return left.subarray(0, count);
-}
-
-function undecidedRows(decided: Uint8Array, rows: number): Int32Array {
-  const open = new Int32Array(rows);
-  let count = 0;
-  for (let row = 0; row < rows; row++) if (!bitAt(decided, row)) open[count++] = row;
-  return open.subarray(0, count);
-}
+const compilePart = (expr: Expr): Part =>
+  makePart(
+    expr,
+    compileNode(expr),
+    // What is shared has been computed on all rows, or will be.
+    (part) => shared.size > 0 && isWorthSharing(part) && shared.has(JSON.stringify(part)),
+  );
 
 /** coalesce, whose later arguments are evaluated only where the earlier ones are NULL. */
 function compileCoalesce(expr: Expr & { tag: 'call' }): Node {

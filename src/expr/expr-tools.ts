@@ -83,6 +83,11 @@ export function isConstant(expr: Expr): boolean {
   return childrenOf(expr).every(isConstant);
 }
 
+/** Whether it gives the same whenever it is computed. */
+export const isSteady = (expr: Expr): boolean =>
+  !(expr.tag === 'call' && functionById(expr.fn).volatile === true) &&
+  childrenOf(expr).every(isSteady);
+
 /** Whether a row may fail in this expression. */
 export function canFail(expr: Expr): boolean {
   if (expr.tag === 'call') {

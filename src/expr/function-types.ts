@@ -55,6 +55,8 @@ export type ScalarFunction = {
   mayBeNull?: boolean;
   /** May give another result for equal arguments, so it is never folded. */
   volatile?: boolean;
+  /** It takes long, and no time for rows where an argument is NULL: worth hiding rows from that nobody asks for. */
+  skipsNulls?: boolean;
   /** How SQL writes it when not as `name(…)`. */
   infix?: string;
   doc: string;

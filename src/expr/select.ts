@@ -5,12 +5,21 @@
 import { fixedBytes, valueBytes } from '../batch/batch-bytes.ts';
 import { concatColumns } from '../batch/concat.ts';
 import { nullColumn } from '../batch/column-builder.ts';
-import { bitmapBytes, type Column, type Int64Column } from '../batch/column.ts';
+import {
+  bitAt,
+  bitmapBytes,
+  clearBit,
+  type Column,
+  type Int64Column,
+  type TextColumn,
+} from '../batch/column.ts';
+import { copyText, SLACK } from '../batch/copy-text.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { takeColumn } from '../batch/take.ts';
 import { selectRowsKernel } from '../kernels/int64-arithmetic.ts';
 import type { SqlType } from '../batch/types.ts';
 import type { RowErrors } from './row-errors.ts';
+import { andBitmaps } from './vector.ts';
 
 /** A full column from a constant; full columns pass through. */
 export function expandConstant(column: Column, rows: number, errors: RowErrors): Column {
@@ -48,6 +57,21 @@ export function gatherBatch(
         : null,
     retract: null,
   };
+}
+
+/** The batch with the values of some rows hidden: NULL in the columns of `used`. */
+export function hideRows(
+  batch: RecordBatch,
+  used: ReadonlySet<number>,
+  shown: Uint8Array,
+): RecordBatch {
+  const columns = batch.columns.map((column, index): Column => {
+    if (!used.has(index)) return column;
+    const { validity } = column;
+    const kept = validity === null ? shown : andBitmaps(validity, shown, batch.rows);
+    return { ...column, validity: kept };
+  });
+  return { ...batch, columns };
 }
 
 /**
@@ -108,9 +132,90 @@ export class Assembly {
     this.#source[row] = (this.#bases[piece] as number) + at;
   }
 
+  /**
+   * Rows `rows[0, count)` of the result are a piece's.
+   *
+   * @param gathered  its rows are these and no others
+   */
+  placeAll(rows: Int32Array, count: number, piece: number, gathered: boolean): void {
+    const source = this.#source;
+    const base = this.#bases[piece] as number;
+    const isConstant = (this.#pieces[piece] as Column).length === 1;
+    for (let at = 0; at < count; at++) {
+      const row = rows[at] as number;
+      source[row] = base + (isConstant ? 0 : gathered ? at : row);
+    }
+  }
+
   finish(type: SqlType, errors: RowErrors): Column {
-    if (this.#size === 0) return nullColumn(type, this.#source.length);
-    return takeWithin(concatColumns(this.#pieces), this.#source, this.#source.length, errors);
+    const source = this.#source;
+    if (this.#size === 0) return nullColumn(type, source.length);
+    const [first] = this.#pieces;
+    if (first?.tag === 'text' && this.#pieces.length > 1) {
+      const pieces = this.#pieces as TextColumn[];
+      return takeTexts(first, pieces, this.#bases, source, errors);
+    }
+    return takeWithin(concatColumns(this.#pieces), source, source.length, errors);
+  }
+}
+
+/** As `takeWithin` from texts that lie in several columns, without joining them first. */
+function takeTexts(
+  like: TextColumn,
+  pieces: readonly TextColumn[],
+  bases: readonly number[],
+  source: Int32Array,
+  errors: RowErrors,
+): TextColumn {
+  const rows = source.length;
+  const offsets = new Int32Array(rows + 1);
+  const pieceOf = new Int32Array(rows);
+  let validity: Uint8Array | null = null;
+  let size = 0;
+  let piece = 0;
+  for (let row = 0; row < rows; row++) {
+    const at = source[row] as number;
+    if (at >= 0) {
+      while (at < (bases[piece] as number)) piece--;
+      while (at >= (bases[piece + 1] ?? Infinity)) piece++;
+      pieceOf[row] = piece;
+    }
+    const text = pieces[piece] as TextColumn;
+    const own = at - (bases[piece] as number);
+    if (at >= 0 && (text.validity === null || bitAt(text.validity, own)))
+      size += (text.offsets[own + 1] as number) - (text.offsets[own] as number);
+    else {
+      validity ??= new Uint8Array(bitmapBytes(rows)).fill(255);
+      clearBit(validity, row);
+    }
+    offsets[row + 1] = size;
+  }
+  if (errors.isDivisible) errors.spend(size);
+  const bytes = new Uint8Array(size + SLACK);
+  copyTexts(pieces, bases, pieceOf, source, offsets, bytes);
+  return { ...like, length: rows, validity, offsets, bytes: bytes.subarray(0, size) };
+}
+
+function copyTexts(
+  pieces: readonly TextColumn[],
+  bases: readonly number[],
+  pieceOf: Int32Array,
+  source: Int32Array,
+  offsets: Int32Array,
+  bytes: Uint8Array,
+): void {
+  const to = new DataView(bytes.buffer);
+  const views = pieces.map(
+    ({ bytes: own }) => new DataView(own.buffer, own.byteOffset, own.byteLength),
+  );
+  for (let row = 0; row < source.length; row++) {
+    const at = offsets[row] as number;
+    const size = (offsets[row + 1] as number) - at;
+    if (size === 0) continue;
+    const piece = pieceOf[row] as number;
+    const text = pieces[piece] as TextColumn;
+    const start = text.offsets[(source[row] as number) - (bases[piece] as number)] as number;
+    copyText(text.bytes, views[piece] as DataView, start, size, bytes, to, at);
   }
 }
 

@@ -2,7 +2,7 @@
  * Builds a text column row by row from byte ranges and strings, without a string per value where the
  * bytes are already there. Also the code point arithmetic on UTF-8 that the text functions share.
  *
- * Caller duty: exactly one `endRow` per row.
+ * Caller duty: exactly one `endRow` per row, and nothing after `finish`.
  */
 import type { TextColumn } from '../batch/column.ts';
 import { bitmapBytes, clearBit } from '../batch/column.ts';
@@ -12,6 +12,13 @@ import type { RowErrors } from './row-errors.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+
+const NO_BYTES = new Uint8Array(0);
+
+/** What a finished sink wrote into, for the next one: new memory costs more than the copy of what was written. */
+let spare: Uint8Array | null = null;
+/** Larger buffers are handed on instead. */
+const SPARE_MAX = 1 << 20;
 
 export class TextSink {
   #bytes: Uint8Array;
@@ -26,7 +33,10 @@ export class TextSink {
   /** @param errors  where texts that are too long are reported, which are NULL then; without it there is no bound */
   constructor(rows: number, bytesExpected: number, errors: RowErrors | null = null) {
     this.#offsets = new Int32Array(rows + 1);
-    this.#bytes = new Uint8Array(Math.max(16, bytesExpected));
+    if (spare !== null && spare.length >= Math.min(bytesExpected, SPARE_MAX)) {
+      this.#bytes = spare;
+      spare = null;
+    } else this.#bytes = new Uint8Array(Math.max(16, bytesExpected));
     this.#errors = errors;
   }
 
@@ -112,8 +122,16 @@ export class TextSink {
       length: this.#rows,
       validity,
       offsets: this.#offsets,
-      bytes: this.#bytes,
+      bytes: this.#handOn(),
     };
+  }
+
+  #handOn(): Uint8Array {
+    const written = this.#bytes;
+    this.#bytes = NO_BYTES;
+    if (written.length > SPARE_MAX) return written;
+    if (spare === null || spare.length < written.length) spare = written;
+    return written.slice(0, this.#size);
   }
 
   /** False: the row has become too long. */

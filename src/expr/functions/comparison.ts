@@ -304,7 +304,7 @@ export function lessColumn(left: Column, right: Column, rows: number): BooleanCo
 /** left = right, NULL where either is. Same type on both sides. */
 export function equalColumn(left: Column, right: Column, rows: number): BooleanColumn {
   const result = makeBoolean(rows, combineValidity([left, right], rows));
-  equal(left, right, rows, result.bits);
+  if (!compareFast(left, right, 'equal', rows, result.bits)) equal(left, right, rows, result.bits);
   return result;
 }
 

@@ -4,7 +4,7 @@
  * coalesce stops at the first argument that is not NULL (compile.ts evaluates it row by row need, so
  * later arguments fail nothing); greatest and least ignore NULLs, as in Postgres.
  */
-import type { BooleanColumn, Column } from '../../batch/column.ts';
+import type { BooleanColumn, Column, TextColumn } from '../../batch/column.ts';
 import { bitAt, bitmapBytes } from '../../batch/column.ts';
 import { unreachable } from '../../base/assert.ts';
 import { hexText } from '../../batch/bytes-text.ts';
@@ -13,6 +13,7 @@ import { ALL_TAGS, BOOLEAN, isNested } from '../../batch/types.ts';
 import type { Evaluate, ScalarFunction } from '../function-types.ts';
 import { always, ofFirst } from '../function-types.ts';
 import { Assembly } from '../select.ts';
+import { TextChoices } from '../text-choices.ts';
 import { textAt } from '../text-sink.ts';
 import { combineValidity, isPresent, makeBoolean, strideOf } from '../vector.ts';
 import { decimalAsNumber, int64AsNumber, isSafe, readDecimal, readInt64 } from '../wide.ts';
@@ -152,21 +153,58 @@ function inConstants(input: Column, list: readonly Column[], rows: number): Bool
   return { ...result, validity };
 }
 
+/** Choices of a list by its first constant, which is the same column for every batch. */
+const KNOWN_CHOICES = new WeakMap<Column, { list: readonly Column[]; choices: TextChoices }>();
+
+function choicesOf(list: readonly Column[]): TextChoices {
+  const first = list[0] as Column;
+  const known = KNOWN_CHOICES.get(first);
+  if (known?.list.length === list.length && known.list.every((column, at) => column === list[at]))
+    return known.choices;
+  const texts = (list as readonly TextColumn[])
+    .filter((column) => isPresent(column, 0))
+    .map(({ bytes, offsets }) => bytes.slice(offsets[0], offsets[1]));
+  const choices = new TextChoices(texts);
+  KNOWN_CHOICES.set(first, { list: [...list], choices });
+  return choices;
+}
+
+/** Membership of texts in constants, without a string per row. */
+function inTexts(input: TextColumn, list: readonly Column[], rows: number): BooleanColumn {
+  const choices = choicesOf(list);
+  const hasNull = list.some((column) => !isPresent(column, 0));
+  const { bytes, offsets, validity } = input;
+  const result = makeBoolean(rows, null);
+  const { bits } = result;
+  for (let row = 0; row < rows; row++) {
+    if (validity !== null && !bitAt(validity, row)) continue;
+    if (choices.find(bytes, offsets[row] as number, offsets[row + 1] as number) >= 0)
+      bits[row >> 3] = (bits[row >> 3] as number) | (1 << (row & 7));
+  }
+  // With NULL in the list whatever is not found is unknown; rows that are NULL have no bit.
+  return { ...result, validity: hasNull ? bits.slice() : validity };
+}
+
+/** True where one test is; NULL where none is and one is NULL. */
 const inList: Evaluate = (args, rows) => {
   const [input, ...list] = args as readonly [Column, ...Column[]];
-  if (list.length > 4 && !isNested(input.type) && list.every((column) => strideOf(column) === 0))
-    return inConstants(input, list, rows);
-  const result = makeBoolean(rows, null);
-  const validity = new Uint8Array(bitmapBytes(rows));
-  const tests = list.map((column) => equalColumn(input, column, rows));
-  for (let row = 0; row < rows; row++) {
-    const found = tests.some((test) => bitAt(test.bits, row) && isPresent(test, row));
-    const bit = 1 << (row & 7);
-    if (found) result.bits[row >> 3] = (result.bits[row >> 3] as number) | bit;
-    if (found || tests.every((test) => isPresent(test, row)))
-      validity[row >> 3] = (validity[row >> 3] as number) | bit;
+  if (list.every((column) => strideOf(column) === 0)) {
+    if (input.tag === 'text' && strideOf(input) === 1) return inTexts(input, list, rows);
+    if (list.length > 4 && !isNested(input.type)) return inConstants(input, list, rows);
   }
-  return { ...result, validity };
+  const bits = new Uint8Array(bitmapBytes(rows));
+  const present = new Uint8Array(bitmapBytes(rows)).fill(255);
+  for (const column of list) {
+    const test = equalColumn(input, column, rows);
+    for (let byte = 0; byte < bits.length; byte++) {
+      const known = test.validity === null ? 255 : (test.validity[byte] as number);
+      bits[byte] = (bits[byte] as number) | ((test.bits[byte] as number) & known);
+      present[byte] = (present[byte] as number) & known;
+    }
+  }
+  for (let byte = 0; byte < bits.length; byte++)
+    present[byte] = (present[byte] as number) | (bits[byte] as number);
+  return { ...makeBoolean(0, present), length: rows, bits };
 };
 
 const common = { nullRule: 'custom', canFail: false, result: always(BOOLEAN) } as const;

@@ -55,6 +55,17 @@ function likeOf(pattern: string, escape: string): Like | null {
   return tokens === null ? null : { tokens, contained: containedIn(tokens) };
 }
 
+/** What patterns meant, by the column of a constant one, which is the same for every batch. */
+const KNOWN = new WeakMap<TextColumn, { escape: TextColumn | null; like: Like | null }>();
+
+function constantLike(pattern: TextColumn, escape: TextColumn | null): Like | null {
+  const known = KNOWN.get(pattern);
+  if (known !== undefined && known.escape === escape) return known.like;
+  const like = likeOf(textAt(pattern, 0), escape === null ? '\\' : textAt(escape, 0));
+  KNOWN.set(pattern, { escape, like });
+  return like;
+}
+
 function containedIn(tokens: Int16Array): Contained | null {
   const inner = tokens.subarray(1, -1);
   if (tokens.length < 3 || tokens[0] !== ANY_RUN || tokens.at(-1) !== ANY_RUN) return null;
@@ -142,10 +153,11 @@ function like(
   const stride = strideOf(input);
   const patternStride = strideOf(pattern);
   const escapeStride = escape === null ? 0 : strideOf(escape);
-  let compiled: Like | null = null;
+  const isConstant = patternStride + escapeStride === 0;
+  let compiled = isConstant ? constantLike(pattern, escape) : null;
   for (let row = 0; row < rows; row++) {
     if (!outcome.has(row)) continue;
-    if (compiled === null || patternStride + escapeStride > 0) {
+    if (!isConstant) {
       const escapeText = escape === null ? '\\' : textAt(escape, row * escapeStride);
       compiled = likeOf(textAt(pattern, row * patternStride), escapeText);
     }
@@ -214,6 +226,7 @@ function overloads(
     nullRule: 'strict',
     canFail: true,
     canFailWith: canFailWith(folds),
+    skipsNulls: true,
     evaluate,
   } as const;
   return [

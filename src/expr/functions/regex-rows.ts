@@ -31,6 +31,11 @@ export class Patterns {
     return textAt(column, row * strideOf(column));
   }
 
+  /** The one of all rows, when there is one. */
+  get constant(): Regex | null {
+    return this.#constant === null || 'problem' in this.#constant ? null : this.#constant;
+  }
+
   flags(row: number): string {
     return this.#flags === null ? '' : this.#text(this.#flags, row);
   }

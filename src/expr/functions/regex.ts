@@ -116,13 +116,54 @@ const instr = numbers((regex, text, row, args) => {
   return place < 0 ? 0 : codePointCount(text.bytes, text.from, place) + 1;
 }, 5);
 
+/** Which arguments of a call say what to pick. */
+type PickPlaces = { group: number; start?: number; nth?: number; flags?: number };
+
+/** What to pick, where it is a group of the first match for every row. */
+function constantGroup(
+  args: readonly Column[],
+  { group, start = -1, nth = -1 }: PickPlaces,
+  patterns: Patterns,
+): { regex: Regex; group: number } | null {
+  const [text, , ...others] = args as readonly [Column, Column, ...Column[]];
+  const { constant } = patterns;
+  if (constant === null || text.length === 1) return null;
+  if (others.some((column) => strideOf(column) === 1 || column.validity !== null)) return null;
+  if (optionalNumber(args[start], 0, 1) !== 1 || optionalNumber(args[nth], 0, 1) !== 1) return null;
+  const wanted = optionalNumber(args[group], 0, 0);
+  return wanted >= 0 && wanted <= constant.groupCount ? { regex: constant, group: wanted } : null;
+}
+
+function pickConstant(
+  { bytes, offsets }: TextColumn,
+  rows: number,
+  { regex, group }: { regex: Regex; group: number },
+  sink: TextSink,
+  outcome: Outcome,
+): Column {
+  for (let row = 0; row < rows; row++) {
+    if (outcome.has(row)) {
+      const start = offsets[row] as number;
+      const groups = regex.exec(bytes, start, offsets[row + 1] as number, start);
+      const from = groups === null ? -1 : (groups[2 * group] as number);
+      if (from < 0) outcome.makeNull(row);
+      else sink.append(bytes, from, (groups as Int32Array)[2 * group + 1] as number);
+    }
+    sink.endRow();
+  }
+  return sink.finish(outcome.validity);
+}
+
 /** The text of a group of a match, or NULL. */
 const pick =
-  (places: { group: number; start?: number; nth?: number; flags?: number }): Evaluate =>
+  (places: PickPlaces): Evaluate =>
   (args, rows, errors) => {
     const outcome = new Outcome(args, rows, errors);
     const patterns = new Patterns(args[1] as Column, args[places.flags ?? -1]);
-    const sink = new TextSink(rows, (args[0] as TextColumn).bytes.length);
+    const sink = new TextSink(rows, 16 * rows);
+    const constant = constantGroup(args, places, patterns);
+    if (constant !== null)
+      return pickConstant(args[0] as TextColumn, rows, constant, sink, outcome);
     for (let row = 0; row < rows; row++) {
       const regex = outcome.has(row) ? patterns.at(row, outcome) : null;
       if (regex !== null) {
@@ -214,6 +255,17 @@ function replaceIn(
   sink.append(bytes, copied, to);
 }
 
+/** Only a pattern can make a row fail, and one that is written in the query is looked at once. */
+const failsWith =
+  (flagsAt: number): NonNullable<ScalarFunction['canFailWith']> =>
+  (values) => {
+    const [pattern, flags] = [values[1], flagsAt < 0 ? '' : values[flagsAt]];
+    // Arguments that are left out are not there to fail.
+    if (typeof pattern !== 'string' || (flagsAt < values.length && typeof flags !== 'string'))
+      return true;
+    return 'problem' in compileRegex(pattern, typeof flags === 'string' ? flags : '');
+  };
+
 /** Why a constant pattern is none. */
 export const checkPattern =
   (flagsAt: number): NonNullable<ScalarFunction['check']> =>
@@ -240,9 +292,12 @@ const record = (
   result: always(type),
   nullRule: 'strict',
   canFail: true,
+  skipsNulls: true,
   doc,
   examples: [example],
   check: checkPattern(flagsAt),
+  // What replaces a match may be too long.
+  ...(name === 'regexp_replace' ? {} : { canFailWith: failsWith(flagsAt) }),
   evaluate,
 });
 
@@ -268,15 +323,11 @@ const sign = (
 const similar = (name: string, id: string, negate: boolean): ScalarFunction[] => {
   const doc = `whether the text ${negate ? 'does not match' : 'matches'} the SQL regular expression`;
   const example = { args: ['abc', '%(b|d)_'], gives: !negate };
-  const { check: _, ...base } = record(
-    id,
-    name,
-    ['text', 'text'],
-    BOOLEAN,
-    doc,
-    example,
-    similarTo(negate),
-  );
+  const {
+    check: _,
+    canFailWith: __,
+    ...base
+  } = record(id, name, ['text', 'text'], BOOLEAN, doc, example, similarTo(negate));
   return [
     { ...base, infix: name.toUpperCase() },
     {

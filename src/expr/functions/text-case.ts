@@ -5,35 +5,80 @@ import type { ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
 import { TextSink, decodeBytes } from '../text-sink.ts';
 
-/** Maps ASCII letters in [first, first + 26) by flipping bit 5; other bytes by `mapText`. */
-function mapCase(column: TextColumn, first: number, mapText: (text: string) => string): TextColumn {
+/** The high bits of four bytes. */
+const HIGHS = 0x80808080;
+/** Added to four bytes below 128 they set the high bits of those that are not below 'A', 'a', or behind 'Z', 'z'. */
+const FROM_UPPER = 0x3f3f3f3f;
+const BEHIND_UPPER = 0x25252525;
+const FROM_LOWER = 0x1f1f1f1f;
+const BEHIND_LOWER = 0x05050505;
+
+/** Flips bit 5 of the letters among ASCII bytes [from, to), in a copy that starts there; null: not all are ASCII. */
+function flipLetters(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  upper: boolean,
+): Uint8Array | null {
+  const words = new Int32Array((to - from + 3) >> 2);
+  const mapped = new Uint8Array(words.buffer, 0, to - from);
+  mapped.set(bytes.subarray(from, to));
+  const first = upper ? FROM_LOWER : FROM_UPPER;
+  const behind = upper ? BEHIND_LOWER : BEHIND_UPPER;
+  let highs = 0;
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as number;
+    highs |= word;
+    // Of bytes below 128 no sum carries into the next one.
+    words[at] = word ^ (((word + first) & ~(word + behind) & HIGHS) >>> 2);
+  }
+  return (highs & HIGHS) === 0 ? mapped : null;
+}
+
+/** Maps ASCII letters four bytes at a time; in a batch with other bytes, text by text, those that have them by `mapText`. */
+function mapCase(
+  column: TextColumn,
+  upper: boolean,
+  mapText: (text: string) => string,
+): TextColumn {
   const { offsets, bytes, length } = column;
   const begin = offsets[0] as number;
   const end = offsets[length] as number;
-  let ascii = true;
-  for (let at = begin; at < end && ascii; at++) ascii = (bytes[at] as number) < 128;
-  if (ascii) {
-    const mapped = bytes.slice(0, end);
-    for (let at = begin; at < end; at++) {
-      const byte = mapped[at] as number;
-      if (byte >= first && byte < first + 26) mapped[at] = byte ^ 32;
-    }
-    return { ...column, bytes: mapped };
+  const mapped = flipLetters(bytes, begin, end, upper);
+  if (mapped !== null) {
+    const moved = begin === 0 ? offsets : offsets.map((offset) => offset - begin);
+    return { ...column, offsets: moved, bytes: mapped };
   }
+  const flipped = flipByByte(bytes.slice(begin, end), upper);
   const sink = new TextSink(length, end - begin);
   for (let row = 0; row < length; row++) {
-    sink.appendString(
-      mapText(decodeBytes(bytes, offsets[row] as number, offsets[row + 1] as number)),
-    );
+    const from = offsets[row] as number;
+    const to = offsets[row + 1] as number;
+    if (isAscii(bytes, from, to)) sink.append(flipped, from - begin, to - begin);
+    else sink.appendString(mapText(decodeBytes(bytes, from, to)));
     sink.endRow();
   }
   return sink.finish(column.validity);
 }
 
+function flipByByte(bytes: Uint8Array, upper: boolean): Uint8Array {
+  const first = upper ? 97 : 65;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte >= first && byte < first + 26) bytes[at] = byte ^ 32;
+  }
+  return bytes;
+}
+
+function isAscii(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if ((bytes[at] as number) > 127) return false;
+  return true;
+}
+
 export const lowerColumn = (column: TextColumn): TextColumn =>
-  mapCase(column, 65, (text) => text.toLowerCase());
+  mapCase(column, false, (text) => text.toLowerCase());
 export const upperColumn = (column: TextColumn): TextColumn =>
-  mapCase(column, 97, (text) => text.toUpperCase());
+  mapCase(column, true, (text) => text.toUpperCase());
 
 /** Upper case after anything that is neither letter nor digit, lower case elsewhere. */
 const initcap = (text: string): string =>

@@ -82,6 +82,7 @@ export function textFunction(
     result: always(TEXT),
     nullRule: 'strict',
     canFail,
+    skipsNulls: true,
     doc,
     examples: [example],
     evaluate,

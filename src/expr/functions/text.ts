@@ -5,8 +5,8 @@
 import type { Column } from '../../batch/column.ts';
 import type { ScalarFunction } from '../function-types.ts';
 import { codePointCount, findBytes, sequenceBytes, skipCodePoints } from '../text-sink.ts';
-import type { TextSink } from '../text-sink.ts';
 import type { EachRow, Slice } from './text-rows.ts';
+import { splitPart } from './split-part.ts';
 import { SPACE, numberAt, perGrowingRow, perRow, sliceAt, textFunction } from './text-rows.ts';
 
 const substring: EachRow = (args, row, sink, outcome) => {
@@ -84,63 +84,6 @@ const replace: EachRow = (args, row, sink) => {
     at = found + (old.to - old.from);
   }
   sink.append(bytes, at, to);
-};
-
-/** Start positions of the delimiters in a slice. */
-function delimitersOf({ bytes, from, to }: Slice, delimiter: Slice): number[] {
-  const found: number[] = [];
-  const size = delimiter.to - delimiter.from;
-  if (size === 0) return found;
-  for (let at = from; ;) {
-    const next = findBytes(bytes, at, to, delimiter.bytes, delimiter.from, delimiter.to);
-    if (next < 0) return found;
-    found.push(next);
-    at = next + size;
-  }
-}
-
-/** Stops at the end of the field, and remembers no other one. */
-function fieldFromStart(
-  { bytes, from, to }: Slice,
-  delimiter: Slice,
-  wanted: number,
-  sink: TextSink,
-): void {
-  const size = delimiter.to - delimiter.from;
-  let start = from;
-  for (let field = 1; ; field++) {
-    const end = findBytes(bytes, start, to, delimiter.bytes, delimiter.from, delimiter.to);
-    if (field === wanted) {
-      sink.append(bytes, start, end < 0 ? to : end);
-      return;
-    }
-    if (end < 0) return;
-    start = end + size;
-  }
-}
-
-const splitPart: EachRow = (args, row, sink, outcome) => {
-  const slice = sliceAt(args[0] as Column, row);
-  const delimiter = sliceAt(args[1] as Column, row);
-  const wanted = numberAt(args[2] as Column, row);
-  if (wanted === 0) {
-    outcome.fail(
-      row,
-      'NUMERIC_OUT_OF_RANGE',
-      () => 'split_part counts its fields from 1, or from -1 at the end',
-    );
-    return;
-  }
-  if (wanted > 0 && delimiter.to > delimiter.from) {
-    fieldFromStart(slice, delimiter, wanted, sink);
-    return;
-  }
-  const ends = delimitersOf(slice, delimiter);
-  const index = wanted > 0 ? wanted - 1 : ends.length + 1 + wanted;
-  if (index < 0 || index > ends.length) return;
-  const start =
-    index === 0 ? slice.from : (ends[index - 1] as number) + delimiter.to - delimiter.from;
-  sink.append(slice.bytes, start, ends[index] ?? slice.to);
 };
 
 const substringDoc = 'the part from a position on, optionally of a length';
@@ -225,7 +168,7 @@ export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
     ['text', 'text', 'int64'],
     'field n between delimiters, from the end when n is negative; empty when there is none',
     { args: ['a,b,c', ',', '-1'], gives: 'c' },
-    perRow(splitPart),
+    splitPart,
     true,
   ),
 ];

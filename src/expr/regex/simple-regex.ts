@@ -9,281 +9,90 @@
  */
 import { ByteSearch } from '../byte-search.ts';
 import { sequenceBytes } from '../text-sink.ts';
-
-/** Which bytes: 1 a byte of the class. Bytes above 127 are in it all or not at all. */
-type ByteSet = Uint8Array;
-
-type Step =
-  | { tag: 'literal'; bytes: Uint8Array }
-  | { tag: 'class'; set: ByteSet; min: number; max: number }
-  | { tag: 'start' | 'end' }
-  | { tag: 'open' | 'close'; group: number }
-  | { tag: 'either'; options: readonly (readonly Step[])[] };
+import { extent, simpleSteps, type Step } from './regex-steps.ts';
 
 /** Steps a byte of text before a search is given up. */
 const WORK_MAX = 32;
 
-const ESCAPED_SETS: Readonly<Record<string, string>> = {
-  d: '0123456789',
-  w: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_',
-  s: '\t\n\f\r ',
-};
-
-function setOf(characters: string, negated: boolean): ByteSet {
-  const set = new Uint8Array(256);
-  for (const character of characters) set[character.charCodeAt(0)] = 1;
-  if (negated) for (let byte = 0; byte < 256; byte++) set[byte] = 1 - (set[byte] as number);
-  return set;
-}
-
-class NotSimple extends Error {}
-
-/** Recursive descent over the pattern; throws `NotSimple` at whatever it does not know. */
-class SimpleParser {
-  readonly #pattern: string;
-  #at = 0;
-  groups = 0;
-
-  constructor(pattern: string) {
-    this.#pattern = pattern;
-  }
-
-  parse(): Step[] {
-    const steps = this.#alternatives();
-    if (this.#at < this.#pattern.length) throw new NotSimple();
-    return steps;
-  }
-
-  #peek(): string {
-    return this.#pattern.charAt(this.#at);
-  }
-
-  #alternatives(): Step[] {
-    const groups = this.groups;
-    const options = [this.#sequence()];
-    while (this.#peek() === '|') {
-      this.#at++;
-      options.push(this.#sequence());
-    }
-    if (options.length === 1) return options[0] as Step[];
-    // A group in an option that fails would have to be forgotten again.
-    if (this.groups > groups) throw new NotSimple();
-    return [{ tag: 'either', options }];
-  }
-
-  #sequence(): Step[] {
-    const steps: Step[] = [];
-    while (this.#at < this.#pattern.length && this.#peek() !== '|' && this.#peek() !== ')')
-      this.#item(steps);
-    return steps;
-  }
-
-  #item(steps: Step[]): void {
-    const character = this.#peek();
-    if (character === '^' || character === '$') {
-      this.#at++;
-      steps.push({ tag: character === '^' ? 'start' : 'end' });
-      this.#refuseRepetition();
-    } else if (character === '(') this.#group(steps);
-    else if ('*+?{'.includes(character)) throw new NotSimple();
-    else {
-      const set = this.#atom();
-      const [min, max] = this.#repetition();
-      const literal = typeof set === 'number' && min === 1 && max === 1;
-      if (!literal)
-        steps.push({
-          tag: 'class',
-          set: typeof set === 'number' ? setOf(String.fromCharCode(set), false) : set,
-          min,
-          max,
-        });
-      else {
-        const before = steps.at(-1);
-        if (before?.tag === 'literal') before.bytes = Uint8Array.of(...before.bytes, set);
-        else steps.push({ tag: 'literal', bytes: Uint8Array.of(set) });
-      }
-    }
-  }
-
-  #group(steps: Step[]): void {
-    this.#at++;
-    const capturing = this.#peek() !== '?';
-    if (!capturing) {
-      if (this.#pattern.slice(this.#at, this.#at + 2) !== '?:') throw new NotSimple();
-      this.#at += 2;
-    }
-    const group = capturing ? ++this.groups : 0;
-    const inner = this.#alternatives();
-    if (this.#peek() !== ')') throw new NotSimple();
-    this.#at++;
-    this.#refuseRepetition();
-    if (capturing) steps.push({ tag: 'open', group }, ...inner, { tag: 'close', group });
-    else steps.push(...inner);
-  }
-
-  #refuseRepetition(): void {
-    if (this.#at < this.#pattern.length && '*+?{'.includes(this.#peek())) throw new NotSimple();
-  }
-
-  /** One character as its code, or a class. */
-  #atom(): number | ByteSet {
-    const character = this.#peek();
-    this.#at++;
-    if (character === '.') return setOf('\n', true);
-    if (character === '[') return this.#class();
-    if (character !== '\\') return plain(character);
-    const escaped = this.#peek();
-    this.#at++;
-    const named = ESCAPED_SETS[escaped.toLowerCase()];
-    if (named !== undefined) return setOf(named, escaped !== escaped.toLowerCase());
-    if (escaped === 'n') return 10;
-    if (escaped === 't') return 9;
-    if (/^[a-z0-9]?$/i.test(escaped)) throw new NotSimple();
-    return plain(escaped);
-  }
-
-  #class(): ByteSet {
-    const negated = this.#peek() === '^';
-    if (negated) this.#at++;
-    let members = '';
-    for (let first = true; first || this.#peek() !== ']'; first = false) {
-      let character = this.#peek();
-      if (
-        character === '' ||
-        (character === '[' && this.#pattern.charAt(this.#at + 1) === ':') ||
-        (first && character === ']')
-      )
-        throw new NotSimple();
-      this.#at++;
-      if (character === '\\') {
-        const escaped = this.#peek();
-        this.#at++;
-        const named = ESCAPED_SETS[escaped];
-        if (named !== undefined) {
-          members += named;
-          continue;
-        }
-        if (/^[a-z0-9]?$/i.test(escaped)) throw new NotSimple();
-        character = escaped;
-      }
-      const from = plain(character);
-      if (this.#peek() === '-' && this.#pattern.charAt(this.#at + 1) !== ']') {
-        const to = plain(this.#pattern.charAt(this.#at + 1));
-        if (to === 92 || to < from) throw new NotSimple();
-        this.#at += 2;
-        for (let code = from; code <= to; code++) members += String.fromCharCode(code);
-      } else members += character;
-    }
-    this.#at++;
-    return setOf(members, negated);
-  }
-
-  #repetition(): [number, number] {
-    const character = this.#peek();
-    let bounds: [number, number] = [1, 1];
-    if (character === '*') bounds = [0, Infinity];
-    else if (character === '+') bounds = [1, Infinity];
-    else if (character === '?') bounds = [0, 1];
-    else if (character !== '{') return bounds;
-    const counted = /^\{(\d{1,3})(?:(,)(\d{0,3}))?\}/.exec(this.#pattern.slice(this.#at));
-    if (character === '{' && counted === null) throw new NotSimple();
-    this.#at += counted === null ? 1 : counted[0].length;
-    if (counted !== null) {
-      const min = Number(counted[1]);
-      bounds = [
-        min,
-        counted[2] === undefined ? min : counted[3] === '' ? Infinity : Number(counted[3]),
-      ];
-      if (bounds[1] < min) throw new NotSimple();
-    }
-    this.#refuseRepetition();
-    return bounds;
-  }
-}
-
-/** The code of an ASCII character. */
-function plain(character: string): number {
-  const code = character.charCodeAt(0);
-  if (!(code > 0 && code < 128)) throw new NotSimple();
-  return code;
-}
-
-/** The bytes a match of these steps can begin with; null: it can be empty. */
-function firstBytes(steps: readonly Step[], from: number): ByteSet | null {
-  const all = new Uint8Array(256);
-  for (let at = from; at < steps.length; at++) {
-    const step = steps[at] as Step;
-    if (step.tag === 'literal') {
-      all[step.bytes[0] as number] = 1;
-      return all;
-    }
-    if (step.tag === 'class') {
-      for (let byte = 0; byte < 256; byte++) if (step.set[byte] === 1) all[byte] = 1;
-      if (step.min > 0) return all;
-    } else if (step.tag === 'either') {
-      let optional = false;
-      for (const option of step.options) {
-        const first = firstBytes(option, 0);
-        if (first === null) optional = true;
-        else for (let byte = 0; byte < 256; byte++) if (first[byte] === 1) all[byte] = 1;
-      }
-      if (!optional) return all;
-    }
-  }
-  return null;
-}
-
-/** Whether nothing that may repeat overlaps with what may follow. `behind`: steps that come after these. */
-function isDeterministic(steps: readonly Step[], behind: readonly Step[]): boolean {
-  return steps.every((step, at) => {
-    const rest = [...steps.slice(at + 1), ...behind];
-    if (step.tag === 'either') return step.options.every((option) => isDeterministic(option, rest));
-    if (step.tag !== 'class' || step.min === step.max) return true;
-    const next = firstBytes(rest, 0);
-    const overlaps = (set: ByteSet): boolean =>
-      set.some((value, byte) => value === 1 && step.set[byte] === 1);
-    if (next !== null) return !overlaps(next);
-    // What follows may be empty: nothing but marks and ends may come.
-    return rest.every(({ tag }) => tag === 'close' || tag === 'open' || tag === 'end');
-  });
-}
-
-/** Bytes a match of these steps takes, at least and at most. */
-function extent(steps: readonly Step[]): [number, number] {
-  let min = 0;
-  let max = 0;
-  for (const step of steps) {
-    if (step.tag === 'literal') {
-      min += step.bytes.length;
-      max += step.bytes.length;
-    } else if (step.tag === 'class') {
-      min += step.min;
-      max += step.max * (step.set[255] === 1 ? 4 : 1);
-    } else if (step.tag === 'either') {
-      const extents = step.options.map(extent);
-      min += Math.min(...extents.map(([low]) => low));
-      max += Math.max(...extents.map(([, high]) => high));
-    }
-  }
-  return [min, max];
-}
-
 /** Thrown when a search takes too long. */
 export class TooMuchWork extends Error {}
 
+/** What a node does with the text at a place. */
+const ACCEPT = 0;
+const LITERAL = 1;
+const CLASS = 2;
+const START = 3;
+const END = 4;
+const MARK = 5;
+const EITHER = 6;
+
+const NONE: Uint8Array = new Uint8Array(0);
+
+/** A step and where it goes on; the options of an alternative all go on to what follows it. */
+class Node {
+  readonly tag: number;
+  readonly next: Node | null;
+  /** Of a literal its bytes, of a class its set. */
+  readonly bytes: Uint8Array;
+  readonly min: number;
+  readonly max: number;
+  /** Where a mark is kept. */
+  readonly mark: number;
+  readonly options: readonly Node[];
+
+  constructor(
+    tag: number,
+    next: Node | null,
+    bytes: Uint8Array = NONE,
+    [min, max, mark] = [0, 0, 0],
+    options: readonly Node[] = [],
+  ) {
+    this.tag = tag;
+    this.next = next;
+    this.bytes = bytes;
+    this.min = min;
+    this.max = max;
+    this.mark = mark;
+    this.options = options;
+  }
+}
+
+/** The first of the nodes of some steps; `next` comes behind them. */
+function linked(steps: readonly Step[], next: Node): Node {
+  return steps.reduceRight((behind, step): Node => {
+    switch (step.tag) {
+      case 'literal':
+        return new Node(LITERAL, behind, step.bytes);
+      case 'class':
+        return new Node(CLASS, behind, step.set, [step.min, step.max, 0]);
+      case 'either': {
+        const options = step.options.map((option) => linked(option, behind));
+        return new Node(EITHER, behind, NONE, [0, 0, 0], options);
+      }
+      case 'start':
+        return new Node(START, behind);
+      case 'end':
+        return new Node(END, behind);
+      default:
+        return new Node(MARK, behind, NONE, [0, 0, 2 * step.group + Number(step.tag === 'close')]);
+    }
+  }, next);
+}
+
 export class SimpleRegex {
   readonly groupCount: number;
-  readonly #steps: readonly Step[];
+  readonly #first: Node;
   /** A literal that every match contains, and how far behind the start of the match it may lie. */
   readonly #anchor: { search: ByteSearch; min: number; max: number } | null;
+  /** Every group takes part in every match. */
   readonly #groups: Int32Array;
-  #bytes: Uint8Array = new Uint8Array(0);
+  #bytes: Uint8Array = NONE;
   #from = 0;
   #to = 0;
   #work = 0;
 
   private constructor(steps: readonly Step[], groups: number) {
-    this.#steps = steps;
+    this.#first = linked(steps, new Node(ACCEPT, null));
     this.groupCount = groups;
     this.#groups = new Int32Array(2 * groups + 2);
     this.#anchor = null;
@@ -297,19 +106,13 @@ export class SimpleRegex {
 
   /** Null when the pattern is not simple. */
   static compile(pattern: string): SimpleRegex | null {
-    try {
-      const parser = new SimpleParser(pattern);
-      const steps = parser.parse();
-      return isDeterministic(steps, []) ? new SimpleRegex(steps, parser.groups) : null;
-    } catch (error) {
-      if (error instanceof NotSimple) return null;
-      throw error;
-    }
+    const read = simpleSteps(pattern);
+    return read === null ? null : new SimpleRegex(read.steps, read.groups);
   }
 
   /**
-   * The first match that starts at `at` or later in the text [from, to): its ends and those of its groups, -1
-   * for a group that took no part; valid until the next call.
+   * The first match that starts at `at` or later in the text [from, to): its ends and those of its groups; valid until
+   * the next call.
    */
   exec(bytes: Uint8Array, from: number, to: number, at: number): Int32Array | null {
     this.#bytes = bytes;
@@ -334,59 +137,72 @@ export class SimpleRegex {
   #matchFrom(start: number): boolean {
     // No match begins inside a code point.
     if (start < this.#to && ((this.#bytes[start] as number) & 0xc0) === 0x80) return false;
-    this.#groups.fill(-1);
-    const end = this.#run(this.#steps, 0, start, null);
+    const end = this.#run(this.#first, start);
     if (end < 0) return false;
     this.#groups[0] = start;
     this.#groups[1] = end;
     return true;
   }
 
-  /** The end of the match of steps [index, …) and then `next`, or -1. */
-  #run(steps: readonly Step[], index: number, start: number, next: Continuation | null): number {
-    let at = start;
-    for (let place = index; place < steps.length; place++) {
-      if (--this.#work < 0) throw new TooMuchWork();
-      const step = steps[place] as Step;
-      if (step.tag === 'either') {
-        for (const option of step.options) {
-          const end = this.#run(option, 0, at, { steps, index: place + 1, next });
-          if (end >= 0) return end;
-        }
-        return -1;
-      }
-      at = this.#take(step, at);
-      if (at < 0) return -1;
-    }
-    return next === null ? at : this.#run(next.steps, next.index, at, next.next);
-  }
-
-  #take(step: Exclude<Step, { tag: 'either' }>, at: number): number {
-    switch (step.tag) {
-      case 'literal': {
-        const { bytes } = step;
-        if (at + bytes.length > this.#to) return -1;
-        for (let byte = 0; byte < bytes.length; byte++)
-          if (this.#bytes[at + byte] !== bytes[byte]) return -1;
-        return at + bytes.length;
-      }
-      case 'class':
-        return this.#repeat(step.set, step.min, step.max, at);
-      case 'start':
-        return at === this.#from ? at : -1;
-      case 'end':
-        return at === this.#to ? at : -1;
-      default:
-        this.#groups[2 * step.group + (step.tag === 'open' ? 0 : 1)] = at;
-        return at;
-    }
-  }
-
-  #repeat(set: ByteSet, min: number, max: number, start: number): number {
+  /** The end of the match of this node and those behind it, or -1. */
+  #run(first: Node, start: number): number {
     const bytes = this.#bytes;
+    const to = this.#to;
+    let node = first;
     let at = start;
+    for (;;) {
+      if (--this.#work < 0) throw new TooMuchWork();
+      switch (node.tag) {
+        case LITERAL: {
+          const wanted = node.bytes;
+          const size = wanted.length;
+          if (at + size > to) return -1;
+          for (let byte = 0; byte < size; byte++) if (bytes[at + byte] !== wanted[byte]) return -1;
+          at += size;
+          break;
+        }
+        case CLASS:
+          at = this.#repeat(node, at);
+          if (at < 0) return -1;
+          break;
+        case START:
+          if (at !== this.#from) return -1;
+          break;
+        case END:
+          if (at !== to) return -1;
+          break;
+        case MARK:
+          this.#groups[node.mark] = at;
+          break;
+        case EITHER: {
+          const { options } = node;
+          const last = options.length - 1;
+          for (let option = 0; option < last; option++) {
+            const end = this.#run(options[option] as Node, at);
+            if (end >= 0) return end;
+          }
+          node = options[last] as Node;
+          continue;
+        }
+        default:
+          return at;
+      }
+      node = node.next as Node;
+    }
+  }
+
+  #repeat({ bytes: set, min, max }: Node, start: number): number {
+    const bytes = this.#bytes;
+    const to = this.#to;
+    let at = start;
+    if (max === Infinity && min <= 1) {
+      // Bytes of a code point are in the set all or not at all, and how many code points there are does not matter.
+      while (at < to && set[bytes[at] as number] === 1) at++;
+      this.#work -= (at - start) >> 2;
+      return at - start < min ? -1 : at;
+    }
     let count = 0;
-    while (count < max && at < this.#to && set[bytes[at] as number] === 1) {
+    while (count < max && at < to && set[bytes[at] as number] === 1) {
       at += sequenceBytes(bytes[at] as number);
       count++;
     }
@@ -394,5 +210,3 @@ export class SimpleRegex {
     return count < min ? -1 : at;
   }
 }
-
-type Continuation = { steps: readonly Step[]; index: number; next: Continuation | null };
