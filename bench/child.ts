@@ -1,9 +1,19 @@
 /** Child processes that are measured: pinned to one core where the system can, with their peak memory. */
 import { execFileSync, spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { endWithUs } from './leftovers.ts';
 
-/** The core that every measured process runs on; the one that drives it may use the others. */
-const CORE = '0';
+/** The core that every measured process runs on, the first one that we may use; the one that drives it may use the others. */
+function firstCore(): string {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    return /^Cpus_allowed_list:\s*(\d+)/m.exec(status)?.[1] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+const CORE = firstCore();
 
 let pinning: boolean | null = null;
 
@@ -25,9 +35,11 @@ export function spawnPinned(
   args: readonly string[],
   options: SpawnOptions,
 ): ChildProcess {
-  return canPin()
+  const child = canPin()
     ? spawn('taskset', ['-c', CORE, program, ...args], options)
     : spawn(program, args, options);
+  endWithUs(child);
+  return child;
 }
 
 /** The most memory the process has ever had resident. */

@@ -6,7 +6,7 @@ import { rowsRead } from './engines/engine.ts';
 import type { Engine, Places, RunningEngine } from './engines/engines.ts';
 import { NotSupported } from './engines/thalweg.ts';
 import type { Job } from './job.ts';
-import { summarise } from './product/statistics.ts';
+import { readable, summarise } from './product/statistics.ts';
 
 export type Compared = {
   job: string;
@@ -139,7 +139,7 @@ export async function compare(
     const text =
       rate === null
         ? found.failure
-        : `${(rate / 1e6).toFixed(2)} M rows/s${perProcessor === null ? '' : `, ${(perProcessor / 1e6).toFixed(2)} M for a second of the processor`}`;
+        : `${readable(rate / 1e6)} M rows/s${perProcessor === null ? '' : `, ${readable(perProcessor / 1e6)} M for a second of the processor`}`;
     log(`${job.name.padEnd(14)}${runner.engine.name.padEnd(12)}${text}`);
     return found;
   });

@@ -3,9 +3,10 @@
  * generator, the same bytes for every engine. Made once and kept under `.thalweg/bench`, which git ignores.
  */
 import { once } from 'node:events';
-import { createWriteStream, existsSync, type WriteStream } from 'node:fs';
+import { createWriteStream, existsSync, statfsSync, type WriteStream } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeWithUs } from './leftovers.ts';
 import type { Scratch } from '../src/connectors/nexmark/random.ts';
 import { NexmarkGenerator } from '../src/connectors/nexmark/generator.ts';
 
@@ -137,17 +138,36 @@ async function make(directory: string, bids: number): Promise<DataSet> {
   return { directory, rows: each((of) => of.rows), bytes: each((of) => of.bytes) };
 }
 
+/** Of all files, and of one engine's longest answer beside them. */
+const BYTES_PER_BID = 600;
+
+/** A run that would fill the disk does not begin. */
+function needRoom(parent: string, bids: number): void {
+  const { bavail, bsize } = statfsSync(parent);
+  const [needed, free] = [bids * BYTES_PER_BID, bavail * bsize];
+  const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+  if (needed > free)
+    throw new Error(
+      `${bids.toLocaleString('en-US')} bids need ${gigabytes(needed)} below ${parent}, where ${gigabytes(free)} are free: choose fewer with --rows`,
+    );
+}
+
 /** The data with `bids` bids below `parent`, made unless it is there. */
 export async function dataSet(parent: string, bids: number): Promise<DataSet> {
   const directory = join(parent, `nexmark-${VERSION}-${bids}`);
   const manifest = join(directory, 'manifest.json');
   if (existsSync(manifest))
     return { ...(JSON.parse(await readFile(manifest, 'utf8')) as DataSet), directory };
-  const draft = `${directory}.${process.pid}`;
+  needRoom(parent, bids);
+  const draft = removeWithUs(`${directory}.${process.pid}`);
   await mkdir(draft, { recursive: true });
   const made = await make(draft, bids);
   await writeFile(join(draft, 'manifest.json'), JSON.stringify(made));
-  await rm(directory, { recursive: true, force: true });
-  await rename(draft, directory);
+  // Another run may have made the same bytes meanwhile, and read them already.
+  if (existsSync(manifest)) await rm(draft, { recursive: true, force: true });
+  else {
+    await rm(directory, { recursive: true, force: true });
+    await rename(draft, directory);
+  }
   return { ...made, directory };
 }

@@ -3,18 +3,27 @@
  * turns. Prints the table and keeps it in docs/benchmarks.md. Ends with 1 when engines disagree about an answer, or one fails
  * at a query that it has.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { workDir } from '../src/cli/project.ts';
 import { withSection } from '../scripts/docs.ts';
+import { canPin } from './child.ts';
 import { compare, NOT_SUPPORTED } from './compare.ts';
 import { dataSet, type DataSet } from './data.ts';
 import { type Engine, ENGINES, type Places } from './engines/engines.ts';
 import { installPeers } from './engines/peers.ts';
 import { rowsRead } from './engines/engine.ts';
 import { JOBS } from './jobs.ts';
+import { removeWithUs, sweep } from './leftovers.ts';
+import {
+  chosen,
+  mustBeWritable,
+  parsed,
+  refuseSwallowed,
+  UsageError,
+  wholeNumber,
+} from './options.ts';
 import { OWN_JOBS } from './own-jobs.ts';
 import { machine } from './product/report.ts';
 import { targetTable } from './targets.ts';
@@ -25,6 +34,8 @@ const DOCUMENT = join(ROOT, 'docs/benchmarks.md');
 const RESULTS = join(ROOT, 'bench/results.json');
 const ROWS = 1_000_000;
 const RUNS = 5;
+/** The page takes runs of so many bids or more. */
+const PAGE_ROWS = 100_000;
 /** One-minute load above which the result says that the machine was busy. */
 const QUIET_LOAD = 0.5;
 
@@ -39,7 +50,7 @@ const USAGE = `npm run bench -- [--jobs a,b] [--engines a,b] [--rows N] [--runs 
   --rows N       bids in the data (default ${ROWS.toLocaleString('en-US')}); 200000 is quick
   --runs N       measured runs of each engine, median taken (default ${RUNS})
   --json FILE    write [{job, engine, rowsPerSecond, peakRssBytes, runs, …}] there
-  --dry          leave docs/benchmarks.md as it is
+  --dry          leave docs/benchmarks.md as it is; fewer than ${PAGE_ROWS.toLocaleString('en-US')} bids do so as well
 jobs:
 ${[...JOBS, ...OWN_JOBS].map(({ name, summary }) => `  ${name.padEnd(14)}${summary}`).join('\n')}`;
 
@@ -54,39 +65,40 @@ type Options = {
   dry: boolean;
 };
 
-function wholeNumber(name: string, text: string | undefined, fallback: number): number {
-  const value = Number(text ?? fallback);
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new Error(`--${name} ${text} is not a whole number of at least 1\n${USAGE}`);
-}
-
-function chosen(kind: string, text: string | undefined, known: readonly string[]): string[] {
-  const names = text?.split(',') ?? [...known];
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new Error(`there is no ${kind} "${unknown}"\n${USAGE}`);
-  return names;
+/** Whether one of the engines has something to do: jobs of Thalweg alone are its own. */
+function does(name: string, engines: readonly Engine[]): boolean {
+  const job = JOBS.find((candidate) => candidate.name === name);
+  if (job === undefined) return engines.some((engine) => engine.name === 'thalweg');
+  return engines.some((engine) => engine.does(job));
 }
 
 function optionsOf(args: readonly string[]): Options | null {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      jobs: { type: 'string' },
-      engines: { type: 'string' },
-      rows: { type: 'string' },
-      runs: { type: 'string' },
-      json: { type: 'string' },
-      dry: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
+  refuseSwallowed(['engines', 'rows', 'runs', 'dry'], 'bench', process.env);
+  const declared = {
+    jobs: { type: 'string' },
+    engines: { type: 'string' },
+    rows: { type: 'string', default: String(ROWS) },
+    runs: { type: 'string', default: String(RUNS) },
+    json: { type: 'string' },
+    dry: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const;
+  const values = parsed(args, declared, USAGE);
   if (values.help) return null;
-  const engines = chosen('engine', values.engines, ENGINE_NAMES);
+  const names = chosen('engine', values.engines, ENGINE_NAMES, USAGE);
+  const engines = ENGINES.filter(({ name }) => names.includes(name));
+  const wanted = chosen('job', values.jobs, JOB_NAMES, USAGE);
+  const jobs = wanted.filter((job) => does(job, engines));
+  const idle = wanted.filter((job) => !jobs.includes(job));
+  if (jobs.length === 0) throw new UsageError(`${names.join(', ')}: no job of ${idle.join(', ')}`);
+  if (idle.length > 0) say(`left out, for no chosen engine does them: ${idle.join(', ')}`);
+  if (values.json !== undefined) mustBeWritable(values.json);
+  if (!values.dry) mustBeWritable(DOCUMENT);
   return {
-    jobs: chosen('job', values.jobs, JOB_NAMES),
-    engines: ENGINES.filter(({ name }) => engines.includes(name)),
-    rows: wholeNumber('rows', values.rows, ROWS),
-    runs: wholeNumber('runs', values.runs, RUNS),
+    jobs,
+    engines,
+    rows: wholeNumber('rows', values.rows, USAGE),
+    runs: wholeNumber('runs', values.runs, USAGE),
     json: values.json ?? null,
     dry: values.dry,
   };
@@ -125,6 +137,13 @@ function tableOf(records: readonly JobRecord[], allTargets: boolean): string {
   return `${comparisonTable(records, columns, peers)}\n\n${targetTable(records, allTargets)}`;
 }
 
+/** Whole or not at all, whoever reads and whenever we are stopped. */
+function replaceFile(path: string, text: string): void {
+  const draft = removeWithUs(`${path}.${process.pid}`);
+  writeFileSync(draft, text);
+  renameSync(draft, path);
+}
+
 function writeDocument(records: readonly JobRecord[]): void {
   const earlier = existsSync(RESULTS)
     ? (JSON.parse(readFileSync(RESULTS, 'utf8')) as JobRecord[])
@@ -132,24 +151,54 @@ function writeDocument(records: readonly JobRecord[]): void {
   const merged = mergeRecords(earlier, records, JOB_NAMES);
   const text = withSection(readFileSync(DOCUMENT, 'utf8'), 'engines', tableOf(merged, true));
   if (text === undefined) throw new Error(`${DOCUMENT} has lost its markers`);
-  writeFileSync(RESULTS, `${JSON.stringify(merged, null, 1)}\n`);
-  writeFileSync(DOCUMENT, text);
+  replaceFile(RESULTS, `${JSON.stringify(merged, null, 1)}\n`);
+  replaceFile(DOCUMENT, text);
+}
+
+/** What the page keeps: figures of Thalweg, of so many rows that what it costs to begin does not decide them. */
+function keepOnPage(records: readonly JobRecord[], rows: number): void {
+  if (rows < PAGE_ROWS) {
+    say(
+      `docs/benchmarks.md is left as it is: it takes runs of ${PAGE_ROWS.toLocaleString('en-US')} bids or more`,
+    );
+    return;
+  }
+  const kept = records.filter((record) =>
+    record.results.some(({ engine }) => engine === 'thalweg'),
+  );
+  const other = records.filter((record) => !kept.includes(record));
+  if (other.length > 0)
+    say(
+      `not kept in docs/benchmarks.md, for Thalweg was not measured: ${other.map(({ job }) => job).join(', ')}`,
+    );
+  if (kept.length > 0) writeDocument(kept);
+}
+
+/** What else a reader of the figures must know. */
+function remarkOn(load: number, others: readonly number[]): string {
+  return [
+    ...(load > QUIET_LOAD
+      ? [`Other work ran on the machine (load ${load.toFixed(1)} before the start).`]
+      : []),
+    ...(others.length > 0 ? ['Another run of the benchmark shared the core.'] : []),
+    ...(canPin() ? [] : ['There is no `taskset` here: the engines were not held to one core.']),
+  ].join(' ');
 }
 
 /** Whether all engines did what they can, and agreed. */
 async function main(options: Options): Promise<boolean> {
   const work = join(workDir(ROOT), 'bench');
   mkdirSync(work, { recursive: true });
+  const others = sweep([work, join(work, 'build')]);
+  if (others.length > 0)
+    say(`another run is under way (process ${others.join(', ')}): both disturb each other`);
+  if (!canPin()) say('there is no taskset here: engines are not held to one core');
   const engines = available(options.engines);
   const data = await dataSet(work, options.rows);
   const places: Places = { root: ROOT, work, data: data.directory };
   const written = process.argv.slice(2).filter((argument) => argument !== '--dry');
   const command = `npm run bench${written.length === 0 ? '' : ` -- ${written.join(' ')}`}`;
-  const load = loadavg()[0] ?? 0;
-  const remark =
-    load > QUIET_LOAD
-      ? `Other work ran on the machine (load ${load.toFixed(1)} before the start).`
-      : '';
+  const remark = remarkOn(loadavg()[0] ?? 0, others);
   const date = new Date().toISOString().slice(0, 10);
   const records: JobRecord[] = [];
   for (const job of options.jobs) {
@@ -159,7 +208,7 @@ async function main(options: Options): Promise<boolean> {
   process.stdout.write(`${tableOf(records, false)}\n`);
   const results = records.flatMap((record) => record.results);
   if (options.json !== null) writeFileSync(options.json, `${JSON.stringify(results, null, 1)}\n`);
-  if (!options.dry) writeDocument(records);
+  if (!options.dry) keepOnPage(records, options.rows);
   const wrong = results.filter(
     ({ failure }) => failure !== null && !failure.startsWith(NOT_SUPPORTED),
   );

@@ -7,6 +7,7 @@ import type { DataSet } from './data.ts';
 import type { Places } from './engines/engines.ts';
 import { runOnce, specOf } from './engines/thalweg.ts';
 import type { Job } from './job.ts';
+import { ownFolder } from './leftovers.ts';
 import { JOBS } from './jobs.ts';
 import { readable, summarise } from './product/statistics.ts';
 import type { CheckpointAnswer } from './thalweg/worker.ts';
@@ -28,7 +29,7 @@ async function withWorkerd<T>(
   places: Places,
   what: (workerd: BenchWorkerd) => Promise<T>,
 ): Promise<T> {
-  const out = join(places.work, `out-own-${process.pid}`);
+  const out = join(ownFolder(places.work), 'own');
   mkdirSync(out, { recursive: true });
   const workerd = await startWorkerd(places.root, places.work, places.data, out);
   try {

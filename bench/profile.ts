@@ -10,8 +10,10 @@ import { processorNanos } from './child.ts';
 import { dataSet } from './data.ts';
 import { rowsRead } from './engines/engine.ts';
 import { runOnce, specOf } from './engines/thalweg.ts';
+import type { Job } from './job.ts';
 import { JOBS } from './jobs.ts';
-import { parseArgs } from 'node:util';
+import { ownFolder } from './leftovers.ts';
+import { parsed, UsageError, wholeNumber } from './options.ts';
 import { startWorkerd } from './thalweg/workerd.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -19,6 +21,8 @@ const WARM_UP_RUNS = 3;
 const RUNS = 5;
 const LINES = 35;
 const SAMPLE_MICROS = 200;
+const USAGE = `npx node bench/profile.ts [JOB] [--rows N] [--hosts N] [--twins] [--disk]
+jobs: ${JOBS.map(({ name }) => name).join(', ')}`;
 
 type CallFrame = { functionName: string; url: string; lineNumber: number; columnNumber: number };
 type Profile = {
@@ -74,25 +78,41 @@ function ownTimes({ nodes, samples = [], timeDeltas = [] }: Profile): Map<string
   return times;
 }
 
-const { values, positionals } = parseArgs({
-  options: {
-    rows: { type: 'string', default: '200000' },
-    hosts: { type: 'string', default: '1' },
-    twins: { type: 'boolean', default: false },
-    disk: { type: 'boolean', default: false },
-  },
-  allowPositionals: true,
-});
-const name = positionals[0] ?? 'tumble';
-const job = JOBS.find((candidate) => candidate.name === name);
-if (job === undefined) throw new Error(`there is no job ${name}`);
+function choice(): { job: Job; rows: number; hosts: number; twins: boolean; disk: boolean } {
+  try {
+    const [name = 'tumble', ...rest] = process.argv.slice(2);
+    const named = name.startsWith('-') ? 'tumble' : name;
+    const declared = {
+      rows: { type: 'string', default: '200000' },
+      hosts: { type: 'string', default: '1' },
+      twins: { type: 'boolean', default: false },
+      disk: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    } as const;
+    const values = parsed(named === name ? rest : [name, ...rest], declared, USAGE);
+    const job = JOBS.find((candidate) => candidate.name === named);
+    if (values.help) {
+      process.stdout.write(`${USAGE}\n`);
+      process.exit();
+    }
+    if (job === undefined) throw new UsageError(`there is no job "${named}"\n${USAGE}`);
+    const rows = wholeNumber('rows', values.rows, USAGE);
+    return { ...values, job, rows, hosts: wholeNumber('hosts', values.hosts, USAGE) };
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+const { job, ...values } = choice();
 const work = join(workDir(ROOT), 'bench');
 mkdirSync(work, { recursive: true });
-const data = await dataSet(work, Number(values.rows));
-const out = join(work, `out-profile-${process.pid}`);
+const data = await dataSet(work, values.rows);
+const out = join(ownFolder(work), 'profile');
 const workerd = await startWorkerd(ROOT, work, data.directory, out, true);
 try {
-  const spec = specOf(job, false, Number(values.hosts));
+  const spec = specOf(job, false, values.hosts);
   const options = { twins: values.twins, keep: false, inMemory: !values.disk };
   for (let at = 0; at < WARM_UP_RUNS; at++) await runOnce(workerd, spec, options);
   const call = await inspector(workerd.inspectorUrl ?? '');
@@ -110,7 +130,9 @@ try {
     const nanos = Math.round((micros * 1000) / rows);
     return `${String(nanos).padStart(6)} ns a row  ${what}\n`;
   });
-  process.stdout.write(`${name}: ${rate} rows for a second of the processor\n${lines.join('')}`);
+  process.stdout.write(
+    `${job.name}: ${rate} rows for a second of the processor\n${lines.join('')}`,
+  );
 } finally {
   await workerd.stop();
   rmSync(out, { recursive: true });

@@ -65,8 +65,10 @@ function cell(result: Compared | undefined, notes: string[]): string {
   return `[${notes.length}]`;
 }
 
-const ratioCell = (value: number | null): string =>
-  value === null ? '–' : `**${value.toFixed(value < 10 ? 2 : 0)}**`;
+function ratioCell(value: number | null): string {
+  if (value === null) return '–';
+  return `**${value < 0.1 ? readable(value) : value.toFixed(value < 10 ? 2 : 0)}**`;
+}
 
 /** Where the figures of these records come from; records of one run are named together. */
 function origins(records: readonly JobRecord[]): string[] {

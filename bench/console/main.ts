@@ -4,7 +4,7 @@ import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { withSection } from '../../scripts/docs.ts';
-import { launchBrowser, openPage } from '../../test/browser/browser.ts';
+import { chromiumPath, launchBrowser, openPage } from '../../test/browser/browser.ts';
 import { rowsOf, running } from '../../test/browser/console.ts';
 import { DevServer } from '../../test/browser/dev-server.ts';
 import {
@@ -12,6 +12,7 @@ import {
   longestTask,
   watchLongTasks,
 } from '../../test/browser/responsiveness.ts';
+import { mustBeWritable, parsed, refuseSwallowed } from '../options.ts';
 import { machine } from '../product/report.ts';
 import { summarise } from '../product/statistics.ts';
 import { type Bundles, measureBundles } from './bundles.ts';
@@ -159,8 +160,30 @@ function told({ bundles, paintMs, firstRowMs, tail: under }: Found): string {
   return lines.join('\n');
 }
 
-const text = told(await measure());
-process.stdout.write(`${text}\n`);
-const changed = withSection(readFileSync(DOCUMENT, 'utf8'), 'measured', text);
-if (changed === undefined) throw new Error(`${DOCUMENT} has no place for what was measured`);
-writeFileSync(DOCUMENT, changed);
+const USAGE = `npm run bench:console -- [--dry]
+  --dry  leave docs/console.md as it is`;
+
+async function main(): Promise<void> {
+  refuseSwallowed(['dry'], 'bench:console', process.env);
+  const declared = {
+    dry: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const;
+  const { dry, help } = parsed(process.argv.slice(2), declared, USAGE);
+  if (help) return void process.stdout.write(`${USAGE}\n`);
+  if (!dry) mustBeWritable(DOCUMENT);
+  chromiumPath();
+  const text = told(await measure());
+  process.stdout.write(`${text}\n`);
+  if (dry) return;
+  const changed = withSection(readFileSync(DOCUMENT, 'utf8'), 'measured', text);
+  if (changed === undefined) throw new Error(`${DOCUMENT} has no place for what was measured`);
+  writeFileSync(DOCUMENT, changed);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 1;
+}

@@ -5,7 +5,7 @@
  *
  * `--twins`: without the compiled kernels. One process runs the jobs one after another, each once to warm up.
  */
-import { parseArgs } from 'node:util';
+import { parsed, UsageError, wholeNumber } from '../options.ts';
 import { EnginePipeline } from './pipeline.ts';
 import { installKernels } from '../../src/cli/kernels.ts';
 import { LIMITS } from '../../src/base/limits.ts';
@@ -200,18 +200,27 @@ function once(sql: string, batches: readonly RecordBatch[], rows: number): numbe
   return rows / ((performance.now() - began) / 1000);
 }
 
+const USAGE = `npx node bench/engine/main.ts [--job NAME] [--rows N] [--runs N] [--twins]
+jobs:
+${Object.keys(JOBS)
+  .map((name) => `  ${name}`)
+  .join('\n')}`;
+
 function main(): void {
-  const { values } = parseArgs({
-    options: {
-      job: { type: 'string' },
-      rows: { type: 'string', default: '1000000' },
-      runs: { type: 'string', default: '5' },
-      twins: { type: 'boolean', default: false },
-    },
-  });
+  const declared = {
+    job: { type: 'string' },
+    rows: { type: 'string', default: '1000000' },
+    runs: { type: 'string', default: '5' },
+    twins: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const;
+  const values = parsed(process.argv.slice(2), declared, USAGE);
+  if (values.help) return void process.stdout.write(`${USAGE}\n`);
+  if (values.job !== undefined && !Object.hasOwn(JOBS, values.job))
+    throw new UsageError(`there is no job "${values.job}"\n${USAGE}`);
   if (!values.twins) installKernels();
-  const rows = Number(values.rows);
-  const runs = Number(values.runs);
+  const rows = wholeNumber('rows', values.rows, USAGE);
+  const runs = wholeNumber('runs', values.runs, USAGE);
   for (const [name, { sql, keys }] of Object.entries(JOBS)) {
     if (values.job !== undefined && values.job !== name) continue;
     const text = TABLE + sql;
@@ -226,4 +235,10 @@ function main(): void {
   }
 }
 
-main();
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,11 +1,12 @@
 /** ClickHouse as a library (chdb) with one thread. */
 import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Job } from '../job.ts';
 import { clickhouseViews } from '../tables.ts';
 import type { Peer } from './engine.ts';
 import { importPeer } from './peers.ts';
 
-type Api = { Session: new () => { query(sql: string, format?: string): string } };
+type Api = { Session: new (folder: string) => { query(sql: string, format?: string): string } };
 
 const SETTINGS = [
   'max_threads = 1',
@@ -21,9 +22,10 @@ const sqlOf = (job: Job): string => {
   return job.clickhouse;
 };
 
-export async function clickhouse(): Promise<Peer> {
+/** @param folder for its own files: the ones that it makes for itself stay when its process is killed */
+export async function clickhouse(folder: string): Promise<Peer> {
   const { Session } = await importPeer<Api>('chdb');
-  const session = new Session();
+  const session = new Session(join(folder, 'chdb'));
   for (const setting of SETTINGS) session.query(`SET ${setting}`);
   return {
     prepare: async (job, directory) => {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { spawnPinned } from '../child.ts';
 import { type Digest, digestOf } from '../digest.ts';
 import type { Job } from '../job.ts';
+import { ownFolder } from '../leftovers.ts';
 import { startWorkerd } from '../thalweg/workerd.ts';
 import type { FromPeer, ToPeer } from './engine.ts';
 import type { PeerPackage } from './peers.ts';
@@ -47,24 +48,35 @@ async function ask(child: ChildProcess, message: ToPeer): Promise<FromPeer & { t
 }
 
 async function startPeer(name: string, job: Job, places: Places): Promise<RunningEngine> {
-  const child = spawnPinned(process.execPath, ['--no-warnings', CHILD, name], {
+  const own = join(ownFolder(places.work), name);
+  mkdirSync(own, { recursive: true });
+  const child = spawnPinned(process.execPath, ['--no-warnings', CHILD, name, own], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = new Promise<void>((done) => child.once('exit', () => done()));
-  await ask(child, { tag: 'prepare', job: job.name, directory: places.data });
-  const path = join(places.work, `answer-${name}-${process.pid}.ndjson`);
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+    rmSync(own, { recursive: true, force: true });
+  };
+  try {
+    await ask(child, { tag: 'prepare', job: job.name, directory: places.data });
+  } catch (error) {
+    // Its channel would keep this process from ending.
+    if (child.exitCode === null) await stop();
+    throw error;
+  }
+  const path = join(own, 'answer.ndjson');
   return {
     run: async () => await ask(child, { tag: 'run' }),
     answer: async () => {
       await ask(child, { tag: 'keep', path });
-      return await digestOf([path]);
+      const digest = await digestOf([path]);
+      rmSync(path);
+      return digest;
     },
     pid: child.pid as number,
-    stop: async () => {
-      child.kill('SIGKILL');
-      await exited;
-      rmSync(path, { force: true });
-    },
+    stop,
   };
 }
 
@@ -76,7 +88,7 @@ async function startThalweg(
 ): Promise<RunningEngine> {
   const spec = specOf(job, false);
   const keptSpec = specOf(job, true);
-  const out = join(places.work, `out-${name}-${process.pid}`);
+  const out = join(ownFolder(places.work), name);
   mkdirSync(out, { recursive: true });
   const workerd = await startWorkerd(places.root, places.work, places.data, out);
   return {

@@ -1,4 +1,4 @@
-/** The process of one engine: `node bench/engines/main.ts ENGINE`, told what to do over the channel of `fork`. */
+/** The process of one engine: `node bench/engines/main.ts ENGINE FOLDER`, told what to do over the channel of `fork`. */
 import { JOBS } from '../jobs.ts';
 import { clickhouse } from './clickhouse.ts';
 import { d2mini } from './d2mini.ts';
@@ -6,7 +6,7 @@ import { duckdb } from './duckdb.ts';
 import type { FromPeer, Peer, ToPeer } from './engine.ts';
 import { node, readChunks, readLines } from './node.ts';
 
-const PEERS: Readonly<Record<string, () => Promise<Peer>>> = {
+const PEERS: Readonly<Record<string, (folder: string) => Promise<Peer>>> = {
   duckdb,
   clickhouse,
   d2mini,
@@ -16,7 +16,7 @@ const PEERS: Readonly<Record<string, () => Promise<Peer>>> = {
 
 const make = PEERS[process.argv[2] ?? ''];
 if (make === undefined) throw new Error(`there is no engine "${process.argv[2]}"`);
-const peer = await make();
+const peer = await make(process.argv[3] ?? '');
 let job = JOBS[0];
 
 async function obey(message: ToPeer): Promise<number> {
@@ -31,6 +31,8 @@ async function obey(message: ToPeer): Promise<number> {
   return 0;
 }
 
+// Whoever asked is gone.
+process.on('disconnect', () => process.exit());
 process.on('message', (message: ToPeer) => {
   const began = performance.now();
   obey(message).then(

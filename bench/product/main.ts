@@ -2,7 +2,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { withSection } from '../../scripts/docs.ts';
 import { checkpoint } from './checkpoint.ts';
 import { httpTumbleR2 } from './http-tumble-r2.ts';
@@ -14,6 +13,7 @@ import { nexmarkTumbleBlackhole } from './nexmark-tumble-blackhole.ts';
 import { recovery } from './recovery.ts';
 import { type JobResult, machine, mergeResults, resultTables } from './report.ts';
 import { setUp } from './set-up.ts';
+import { chosen, mustBeWritable, parsed, refuseSwallowed, wholeNumber } from '../options.ts';
 import { readable, summarise } from './statistics.ts';
 
 const JOBS: Record<string, Bench & { runs: number }> = {
@@ -49,19 +49,6 @@ ${Object.entries(JOBS)
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-function wholeNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new Error(`--${name} ${text} is not a whole number of at least 1\n${USAGE}`);
-}
-
-function chosenJobs(text: string | undefined): string[] {
-  const names = text?.split(',') ?? Object.keys(JOBS);
-  const unknown = names.find((name) => !Object.hasOwn(JOBS, name));
-  if (unknown !== undefined) throw new Error(`there is no job "${unknown}"\n${USAGE}`);
-  return names;
-}
-
 async function measure(job: string, rows: number | null, runs: number | null): Promise<JobResult> {
   const bench = JOBS[job] as Bench & { runs: number };
   const load = loadavg()[0] ?? 0;
@@ -95,21 +82,24 @@ function writeDocument(results: readonly JobResult[]): void {
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      jobs: { type: 'string' },
-      rows: { type: 'string' },
-      runs: { type: 'string' },
-      json: { type: 'string' },
-      dry: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
+  refuseSwallowed(['rows', 'runs', 'dry'], 'bench:job', process.env);
+  const declared = {
+    jobs: { type: 'string' },
+    rows: { type: 'string' },
+    runs: { type: 'string' },
+    json: { type: 'string' },
+    dry: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  } as const;
+  const values = parsed(process.argv.slice(2), declared, USAGE);
   if (values.help) return void process.stdout.write(`${USAGE}\n`);
-  const rows = values.rows === undefined ? null : wholeNumber('rows', values.rows);
-  const runs = values.runs === undefined ? null : wholeNumber('runs', values.runs);
+  const rows = values.rows === undefined ? null : wholeNumber('rows', values.rows, USAGE);
+  const runs = values.runs === undefined ? null : wholeNumber('runs', values.runs, USAGE);
+  const jobs = chosen('job', values.jobs, Object.keys(JOBS), USAGE);
+  if (values.json !== undefined) mustBeWritable(values.json);
+  if (!values.dry) mustBeWritable(DOCUMENT);
   const results: JobResult[] = [];
-  for (const job of chosenJobs(values.jobs)) results.push(await measure(job, rows, runs));
+  for (const job of jobs) results.push(await measure(job, rows, runs));
   if (values.json !== undefined)
     writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
   if (!values.dry) writeDocument(results);

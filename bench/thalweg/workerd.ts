@@ -4,12 +4,13 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { bundleWorker } from '../../src/cli/bundle.ts';
 import { readWorkerDescription } from '../../src/cli/worker-options.ts';
 import { workerdProgram } from '../../src/cli/workerd-program.ts';
 import { spawnPinned } from '../child.ts';
+import { removeWithUs } from '../leftovers.ts';
 
 export type BenchWorkerd = {
   pid: number;
@@ -79,7 +80,7 @@ async function portsOf(child: ChildProcess, inspect: boolean, said: () => string
   });
 }
 
-/** @param out where kept output goes; made if absent */
+/** @param out where kept output goes, in a folder of this process; made if absent */
 export async function startWorkerd(
   root: string,
   work: string,
@@ -89,7 +90,8 @@ export async function startWorkerd(
 ): Promise<BenchWorkerd> {
   await mkdir(out, { recursive: true });
   const { directory, text } = await configText(root, work, data, out);
-  const config = join(directory, `${basename(out)}.capnp`);
+  const name = `${basename(dirname(out))}-${basename(out)}.capnp`;
+  const config = removeWithUs(join(directory, name));
   await writeFile(config, text);
   const child = spawnPinned(
     workerdProgram(),
@@ -103,6 +105,11 @@ export async function startWorkerd(
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (bytes: Buffer) => (said = (said + bytes.toString()).slice(-4000)));
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await ended;
+    await rm(config, { force: true });
+  };
   const ports = await portsOf(child, inspect, () => said);
   const request = async (path: string, body: unknown): Promise<Response> =>
     await fetch(`http://127.0.0.1:${ports.http}${path}`, {
@@ -127,10 +134,6 @@ export async function startWorkerd(
       const headMs = performance.now() - began;
       return { headMs, value: await parse<T>(response) };
     },
-    stop: async () => {
-      child.kill('SIGKILL');
-      await ended;
-      await rm(config, { force: true });
-    },
+    stop,
   };
 }
