@@ -4,6 +4,9 @@ import { wordsToNumber, type Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { TIMESTAMP } from '../batch/types.ts';
 
+/** No event time is further from 1970, so that windows and bounds around it are exact too. */
+export const EVENT_TIME_MAX = 8_520_336_000_000_000;
+
 /** Event time `row` of a column's words. */
 export const timeAt = (words: Int32Array, row: number): number =>
   wordsToNumber(words[row * 2] as number, words[row * 2 + 1] as number);

@@ -22,6 +22,7 @@ import { assert, must } from '../base/assert.ts';
 import { isValid, wordsToNumber, type Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { filterBatch, sliceBatch } from '../batch/take.ts';
+import { scalarText } from '../batch/scalar-text.ts';
 import type { Schema } from '../batch/types.ts';
 import { compileExpr, type CompiledExpr } from '../expr/compile.ts';
 import { RowErrors } from '../expr/row-errors.ts';
@@ -30,7 +31,7 @@ import type { WatermarkSpec } from '../graph/graph.ts';
 import { withDeletionTimes } from './deletion-times.ts';
 import type { RowProblem, Watermark } from './operator.ts';
 import { problemsOf, rowJson } from './row-json.ts';
-import { constantTime, timeAt, timesOf } from './times.ts';
+import { constantTime, EVENT_TIME_MAX, timeAt, timesOf } from './times.ts';
 
 /** Rows and the merged watermark that stood before the first of them; null: unknown. */
 export type Segment = { batch: RecordBatch; watermarkBefore: Watermark | null };
@@ -165,6 +166,9 @@ export class WatermarkGenerator {
       if (reached !== null) return { rows: { ...batch, eventTime }, ...common, reached };
       if (isOrdinary(eventTime, batch.rows)) return { rows: { ...batch, eventTime }, ...common };
     }
+    // Before the times of deletions, which are those of rows before them.
+    if (failFar(given, batch.rows, errors))
+      return this.#withoutFailed(batch, errors, nowMs, before);
     // The watermark of a deletion without a time is as far behind as that of any other row.
     const lag = given === eventTime ? 0 : (this.#lag ?? 0);
     const watermarks =
@@ -174,6 +178,10 @@ export class WatermarkGenerator {
     failNulls(eventTime, batch.rows, errors, 'the event time is NULL');
     failNulls(watermarks, batch.rows, errors, 'the watermark of the row is NULL');
     if (!errors.failed) return { rows: { ...batch, eventTime }, watermarks, lag, problems: [] };
+    return this.#withoutFailed(batch, errors, nowMs, before);
+  }
+
+  #withoutFailed(batch: RecordBatch, errors: RowErrors, nowMs: number, before: Watermark): Timed {
     const problems = problemsOf(errors, (row) => rowJson(batch, this.#schema, row));
     const keep = new Uint8Array(batch.rows);
     for (let row = 0; row < batch.rows; row++) keep[row] = errors.hasFailed(row) ? 0 : 1;
@@ -378,6 +386,24 @@ function inOrder(
 function timeColumn(column: { tag: string }): Int64Column {
   assert(column.tag === 'timestamp', 'event times and watermarks are timestamps');
   return column as Int64Column;
+}
+
+/** Fails the rows whose event time is further from 1970 than windows are exact; whether there are any. */
+function failFar(column: Int64Column, rows: number, errors: RowErrors): boolean {
+  let found = false;
+  for (let row = 0; row < rows; row++) {
+    if (!isValid(column, row)) continue;
+    const time = timeAt(column.words, row);
+    if (Math.abs(time) <= EVENT_TIME_MAX) continue;
+    found = true;
+    const text = scalarText(column, row);
+    errors.fail(
+      row,
+      'NUMERIC_OUT_OF_RANGE',
+      `the event time ${text} is not of the years 1700 to 2239`,
+    );
+  }
+  return found;
 }
 
 function failNulls(column: Int64Column, rows: number, errors: RowErrors, message: string): void {

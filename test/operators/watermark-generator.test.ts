@@ -4,6 +4,7 @@ import { INTERVAL, TIMESTAMP, type Schema } from '../../src/batch/types.ts';
 import { batchFromRows, columnFromValues, rowsOf } from '../../src/batch/values.ts';
 import type { Int64Column } from '../../src/batch/column.ts';
 import type { RecordBatch } from '../../src/batch/record-batch.ts';
+import { EVENT_TIME_MAX } from '../../src/operators/times.ts';
 import { WatermarkGenerator } from '../../src/operators/watermark-generator.ts';
 import { column, cutAt } from './harness.ts';
 
@@ -244,4 +245,30 @@ test('without a WATERMARK clause the event time is that of the source or of arri
   const eventTime = columnFromValues(TIMESTAMP, [8n * 1_000_000n]) as Int64Column;
   generator.onBatch(0, { ...batch(1), eventTime }, 5000);
   expect(generator.watermark).toBe(7_000_000);
+});
+
+test('a row whose time is too far from 1970 is refused with the time it has, alone', () => {
+  const generator = new WatermarkGenerator(spec(), SCHEMA, [0]);
+  const far = 253_402_300_799_000_000;
+  const { segments, problems } = generator.onBatch(
+    0,
+    batch(1, far, 2, -62_135_596_800_000_000, EVENT_TIME_MAX),
+    0,
+  );
+  expect(
+    segments.flatMap(({ batch: some }) => rowsOf(some, SCHEMA).map(({ t }) => Number(t))),
+  ).toEqual([1, 2, EVENT_TIME_MAX]);
+  expect(problems.map(({ row, code, message }) => [row, code, message])).toEqual([
+    [
+      1,
+      'NUMERIC_OUT_OF_RANGE',
+      'the event time 9999-12-31T23:59:59 is not of the years 1700 to 2239',
+    ],
+    [
+      3,
+      'NUMERIC_OUT_OF_RANGE',
+      'the event time 0001-01-01T00:00:00 is not of the years 1700 to 2239',
+    ],
+  ]);
+  expect(generator.watermark).toBe(EVENT_TIME_MAX);
 });
