@@ -25,6 +25,17 @@ export interface Accumulator {
     args: readonly Column[],
     retract: Uint8Array | null,
   ): void;
+  /**
+   * Folds runs of rows in, the rows of `[lo[g], hi[g])` that pass into group g, at a cost that does not depend on how long they
+   * are. False: nothing was done, since these values do not allow it. Left out where no values do.
+   * @param passes 1 = the row counts; null = all do
+   */
+  addRuns?(
+    runs: { lo: Int32Array; hi: Int32Array },
+    rows: number,
+    args: readonly Column[],
+    passes: Uint8Array | null,
+  ): boolean;
   /** Folds partial states in, row r into group `groups[r]`. */
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void;
   /**

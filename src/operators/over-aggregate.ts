@@ -1,9 +1,10 @@
 /**
  * Aggregates over frames: any accumulator, any frames.
  *
- * Place in the walk: stage 6, under the OVER operators. Short frames are folded row by row. Long ones are put together
- * from the states of blocks of 2, 4, 8, … rows, so n rows cost n log n merges whatever their frames are. Parts are
- * merged from the first row to the last, so accumulators that depend on order see it.
+ * Place in the walk: stage 6, under the OVER operators. Counts and exact sums are differences of those of all rows before.
+ * Of other aggregates, short frames are folded row by row. Long ones are put together from the states of blocks of 2, 4, 8, …
+ * rows, so n rows cost n log n merges whatever their frames are. Parts are merged from the first row to the last, so
+ * accumulators that depend on order see it.
  * Failure: a result that does not fit its type fails its row.
  */
 import { must } from '../base/assert.ts';
@@ -16,8 +17,8 @@ import { RowErrors } from '../expr/row-errors.ts';
 import { allGroups } from '../state/group-index.ts';
 import type { Frames } from './over-rows.ts';
 
-/** Frames of up to this many rows on average are folded row by row. */
-const SHORT_FRAME = 8;
+/** Frames of up to this many rows on average are folded row by row: a merge costs as much as some rows. */
+const SHORT_FRAME = 16;
 /** Frames that are put together at a time. */
 const FRAMES_AT_ONCE = 4096;
 
@@ -40,6 +41,40 @@ export function aggregateFrames(
   errors: RowErrors,
 ): Column {
   const distinct = distinctFrames(frames, carried !== null);
+  const failed = new RowErrors(distinct.lo.length);
+  const results =
+    aggregateRuns(inputs, distinct, carried, failed) ??
+    aggregateChunks(inputs, distinct, carried, failed);
+  if (failed.failed) passOnErrors(failed, distinct.frameOfRow, errors);
+  return distinct.lo.length === inputs.rows
+    ? results
+    : takeColumn(results, distinct.frameOfRow, inputs.rows);
+}
+
+/** Null: the aggregate, or these values, have to be folded. */
+function aggregateRuns(
+  inputs: FrameInputs,
+  frames: DistinctFrames,
+  carried: readonly Column[] | null,
+  errors: RowErrors,
+): Column | null {
+  const accumulator = makeAccumulator(inputs.call);
+  if (accumulator.addRuns === undefined) return null;
+  const count = frames.lo.length;
+  accumulator.resize(count);
+  if (!accumulator.addRuns(frames, inputs.rows, inputs.args, inputs.passes)) return null;
+  const groups = allGroups(count);
+  // Each row has a frame of its own where states come before it.
+  if (carried !== null) accumulator.merge(groups, count, carried);
+  return accumulator.results(groups, errors);
+}
+
+function aggregateChunks(
+  inputs: FrameInputs,
+  distinct: DistinctFrames,
+  carried: readonly Column[] | null,
+  errors: RowErrors,
+): Column {
   const total = totalRows(distinct);
   const blocks = total > SHORT_FRAME * Math.max(1, distinct.lo.length) ? new Blocks(inputs) : null;
   const parts: Column[] = [];
@@ -51,22 +86,24 @@ export function aggregateFrames(
     );
     const failed = new RowErrors(to - from);
     parts.push(aggregateChunk(inputs, chunk, blocks, before ?? null, failed));
-    for (const error of failed.list) distinct.failures.set(from + error.row, error);
+    for (const error of failed.list)
+      errors.fail(from + error.row, error.code, error.message, error.column);
   }
-  const results = concatColumns(parts);
-  if (distinct.failures.size > 0)
-    for (let row = 0; row < inputs.rows; row++) {
-      const error = distinct.failures.get(distinct.frameOfRow[row] as number);
-      if (error !== undefined) errors.fail(row, error.code, error.message, error.column);
-    }
-  return takeColumn(results, distinct.frameOfRow, inputs.rows);
+  return concatColumns(parts);
+}
+
+function passOnErrors(failed: RowErrors, frameOfRow: Int32Array, errors: RowErrors): void {
+  const failures = new Map(failed.list.map((error) => [error.row, error]));
+  for (let row = 0; row < frameOfRow.length; row++) {
+    const error = failures.get(frameOfRow[row] as number);
+    if (error !== undefined) errors.fail(row, error.code, error.message, error.column);
+  }
 }
 
 type DistinctFrames = Frames & {
   frameOfRow: Int32Array;
   /** Of each frame the first row that has it. */
   firstRows: Int32Array;
-  failures: Map<number, RowErrors['list'][number]>;
 };
 
 /** Neighbours with one frame share one result: all rows of a partition, or all equals. */
@@ -81,14 +118,13 @@ function distinctFrames({ lo, hi }: Frames, each: boolean): DistinctFrames {
     if (!same) firstRows[count++] = row;
     frameOfRow[row] = count - 1;
   }
-  const kept = firstRows.subarray(0, count);
-  return {
-    frameOfRow,
-    firstRows: kept,
-    lo: Int32Array.from(kept, (row) => lo[row] as number),
-    hi: Int32Array.from(kept, (row) => hi[row] as number),
-    failures: new Map(),
-  };
+  const own = { lo: new Int32Array(count), hi: new Int32Array(count) };
+  for (let frame = 0; frame < count; frame++) {
+    const row = firstRows[frame] as number;
+    own.lo[frame] = lo[row] as number;
+    own.hi[frame] = hi[row] as number;
+  }
+  return { ...own, frameOfRow, firstRows: firstRows.subarray(0, count) };
 }
 
 function totalRows({ lo, hi }: Frames): number {

@@ -3,6 +3,7 @@ import { assert } from '../base/assert.ts';
 import { bitAt, isValid, type Column } from '../batch/column.ts';
 import { INT64 } from '../batch/types.ts';
 import type { Expr } from '../expr/expr.ts';
+import type { OverCall } from '../expr/over.ts';
 
 /** The column that an expression is. */
 export function columnIndex(expr: Expr): number {
@@ -10,10 +11,19 @@ export function columnIndex(expr: Expr): number {
   return expr.index;
 }
 
+/** The columns that calls read, beside those they are ordered by. */
+export function columnsRead(calls: readonly OverCall[]): number[] {
+  return calls.flatMap(({ args, aggregate }) => {
+    const filter = aggregate?.filter ?? null;
+    const inner = [...(aggregate?.args ?? []), ...(filter === null ? [] : [filter])];
+    return [...args, ...inner].map(columnIndex);
+  });
+}
+
 /** 1 for each row for which the filter is true; null: no filter. */
 export function passingRows(
   filter: Expr | null,
-  columns: readonly Column[],
+  columns: readonly (Column | null)[],
   rows: number,
 ): Uint8Array | null {
   if (filter === null) return null;

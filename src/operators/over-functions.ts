@@ -73,7 +73,7 @@ function aggregate(
   return aggregateFrames(inputs, { lo, hi: frames.hi }, states, errors);
 }
 
-const columnOf = (expr: Expr, columns: readonly Column[]): Column =>
+const columnOf = (expr: Expr, columns: SortedRows['columns']): Column =>
   must(columns[columnIndex(expr)], 'a column of the rows');
 
 /** The functions that only count rows. */

@@ -13,7 +13,8 @@ import type { Frame, FrameBound } from '../expr/over.ts';
 
 export type SortedRows = {
   rows: number;
-  columns: readonly Column[];
+  /** Null: a column that no call reads. */
+  columns: readonly (Column | null)[];
   /** The values rows are ordered by; none: all rows of a partition are equal. */
   keys: readonly { column: Column; descending: boolean }[];
   /** Of each row: the first row of its partition and the one behind the last. */
@@ -27,7 +28,7 @@ export type SortedRows = {
 /** @param starts  of each row the first of its partition */
 export function sortedRows(
   rows: number,
-  columns: readonly Column[],
+  columns: SortedRows['columns'],
   keys: SortedRows['keys'],
   starts: Int32Array,
 ): SortedRows {
@@ -66,10 +67,8 @@ export function framesOf(sorted: SortedRows, frame: Frame): Frames {
   const { rows } = sorted;
   const bounds = { lo: new Int32Array(rows), hi: new Int32Array(rows) };
   if (frame.unit === 'rows') {
-    for (let row = 0; row < rows; row++) {
-      bounds.lo[row] = rowBound(sorted, row, frame.start, 0);
-      bounds.hi[row] = rowBound(sorted, row, frame.end, 1);
-    }
+    setRowBounds(sorted, frame.start, 0, bounds.lo);
+    setRowBounds(sorted, frame.end, 1, bounds.hi);
     return bounds;
   }
   const find = frame.unit === 'groups' ? groupFinder(sorted) : rangeFinder(sorted);
@@ -83,20 +82,32 @@ export function framesOf(sorted: SortedRows, frame: Frame): Frames {
 /** The first row of a frame (`side` 0), or the row behind its last one (1). */
 type Find = (row: number, bound: FrameBound, side: 0 | 1) => number;
 
-function rowBound(sorted: SortedRows, row: number, bound: FrameBound, side: 0 | 1): number {
-  const start = sorted.starts[row] as number;
-  const end = sorted.ends[row] as number;
+/** One side of each row's frame, by count of rows. */
+function setRowBounds(
+  { rows, starts, ends }: SortedRows,
+  bound: FrameBound,
+  side: 0 | 1,
+  out: Int32Array,
+): void {
   switch (bound.tag) {
     case 'unbounded_preceding':
-      return start;
+      out.set(starts);
+      return;
     case 'unbounded_following':
-      return end;
+      out.set(ends);
+      return;
     case 'current_row':
-      return row + side;
-    case 'preceding':
-      return Math.max(start, row - Number(bound.offset) + side);
-    case 'following':
-      return Math.min(end, row + Number(bound.offset) + side);
+      for (let row = 0; row < rows; row++) out[row] = row + side;
+      return;
+    case 'preceding': {
+      const back = Number(bound.offset) - side;
+      for (let row = 0; row < rows; row++) out[row] = Math.max(starts[row] as number, row - back);
+      return;
+    }
+    case 'following': {
+      const ahead = Number(bound.offset) + side;
+      for (let row = 0; row < rows; row++) out[row] = Math.min(ends[row] as number, row + ahead);
+    }
   }
 }
 

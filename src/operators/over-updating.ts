@@ -8,9 +8,7 @@
  * Invariants: INV-83 the rows emitted less those taken back are all rows with their results as of the last flush.
  * Failure: a row whose result does not fit its type is an error and is not out; so is a retraction of a row that never came.
  */
-import { must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
-import { nullColumn } from '../batch/column-builder.ts';
 import { bitAt, bitmapBytes, setBit, type Column } from '../batch/column.ts';
 import { concatColumns } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
@@ -25,14 +23,18 @@ import { NONE } from '../state/ordered-slots.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
 import { KeptRows } from './kept-rows.ts';
 import type { Operator, Output, Watermark } from './operator.ts';
+import { columnsRead } from './over-columns.ts';
 import { evaluateCalls } from './over-functions.ts';
 import { sortedRows } from './over-rows.ts';
 import { nothingToRetract, problemsOf, rowJson } from './row-json.ts';
 
 export type OverSpec = OperatorSpec & { tag: 'over' };
 
-/** Rows that are computed at a time, whole partitions at least. */
-const ROWS_AT_ONCE = 16_384;
+/** Rows that are computed at a time, unless a partition has more. */
+const ROWS_AT_ONCE = LIMITS.batchRowsDefault;
+
+/** Rows of those that were computed. */
+type OverChanges = { gone: Int32Array; added: Int32Array };
 
 export class OverUpdating implements Operator {
   readonly copiesRows = true;
@@ -43,6 +45,8 @@ export class OverUpdating implements Operator {
   /** Of each slot: 1 when it is out downstream, with the results in `#emitted`. */
   #isOut = new Uint8Array(16);
   readonly #emitted: readonly ColumnStore[];
+  /** Of each column of the input: whether keys or calls read it. */
+  readonly #isRead: boolean[] = [];
   #isDirty = new Uint8Array(16);
   #dirty: number[] = [];
   /** Rows that are out and in no order any more. */
@@ -54,6 +58,8 @@ export class OverUpdating implements Operator {
     this.#inputSchema = inputSchema;
     this.#rows = new KeptRows(inputSchema, spec.partitionBy, spec.orderBy);
     this.#emitted = spec.calls.map((call) => makeColumnStore(call.type));
+    for (const key of this.#rows.keys) this.#isRead[key.index] = true;
+    for (const index of columnsRead(spec.calls)) this.#isRead[index] = true;
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
@@ -78,10 +84,7 @@ export class OverUpdating implements Operator {
       this.#isOut = wider(Uint8Array, this.#isOut, grown(this.#isOut.length, store.limit));
     if (groups > this.#isDirty.length)
       this.#isDirty = wider(Uint8Array, this.#isDirty, grown(this.#isDirty.length, groups));
-    this.#emitted.forEach((results, at) => {
-      const absent = nullColumn(must(this.#spec.calls[at], 'a call').type, 1);
-      while (results.length < store.limit) results.append(absent, 0);
-    });
+    for (const results of this.#emitted) results.reach(store.limit);
   }
 
   #markDirty(group: number): void {
@@ -171,7 +174,9 @@ export class OverUpdating implements Operator {
     const count = slots.length;
     if (count === 0) return;
     const { keys, store } = this.#rows;
-    const columns = store.gather(slots);
+    const columns = this.#inputSchema.map((_, index) =>
+      this.#isRead[index] === true ? store.gatherColumn(index, slots) : null,
+    );
     const sorted = sortedRows(
       count,
       columns,
@@ -180,48 +185,83 @@ export class OverUpdating implements Operator {
     );
     const errors = new RowErrors(count);
     const after = evaluateCalls(this.#spec.calls, sorted, null, errors);
-    const before = this.#emitted.map((results) => results.gather(slots));
-    const picked: number[] = [];
-    const added: number[] = [];
-    for (let row = 0; row < count; row++) {
-      const slot = slots[row] as number;
-      const wasOut = this.#isOut[slot] === 1;
-      const failed = errors.hasFailed(row);
-      if (wasOut && !failed && this.#isSame(slot, after, row)) continue;
-      if (wasOut) picked.push(row);
-      this.#isOut[slot] = failed ? 0 : 1;
-      if (!failed) {
-        added.push(count + row);
-        this.#emitted.forEach((results, at) => results.set(slot, after[at] as Column, row));
-      }
-      this.#rows.touch(slot);
-    }
-    this.#emit(slots, before, after, { gone: picked, added }, output);
+    const changes = this.#changesOf(slots, after, errors);
+    const all = changes.added.length === count && count <= LIMITS.batchRowsDefault;
+    // Rows that all come anew are out as they lie here.
+    if (all && changes.gone.length === 0) {
+      for (let at = 0; at < after.length; at++)
+        this.#emitted[at]?.put(slots, after[at] as Column, changes.added, count);
+      const rows = columns.map((column, index) => column ?? store.gatherColumn(index, slots));
+      output.emit({ rows: count, columns: [...rows, ...after], eventTime: null, retract: null });
+    } else this.#emit(slots, after, changes, output);
     if (!errors.failed) return;
-    const batch: RecordBatch = { rows: count, columns, eventTime: null, retract: null };
+    const batch: RecordBatch = {
+      rows: count,
+      columns: store.gather(slots),
+      eventTime: null,
+      retract: null,
+    };
     output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
   }
 
+  /** Which rows, by their places, are to be taken back and which come; from now on they have. */
+  #changesOf(slots: Int32Array, after: readonly Column[], errors: RowErrors): OverChanges {
+    const gone = new Int32Array(slots.length);
+    const added = new Int32Array(slots.length);
+    let [goneCount, addedCount] = [0, 0];
+    for (let row = 0; row < slots.length; row++) {
+      const slot = slots[row] as number;
+      const wasOut = this.#isOut[slot] === 1;
+      const failed = errors.failed && errors.hasFailed(row);
+      if (wasOut && !failed && this.#isSame(slot, after, row)) continue;
+      if (wasOut) gone[goneCount++] = row;
+      if (!failed) added[addedCount++] = row;
+      this.#isOut[slot] = failed ? 0 : 1;
+      this.#rows.touch(slot);
+    }
+    return { gone: gone.subarray(0, goneCount), added: added.subarray(0, addedCount) };
+  }
+
   #isSame(slot: number, results: readonly Column[], row: number): boolean {
-    return this.#emitted.every((store, at) => store.equals(slot, results[at] as Column, row));
+    const emitted = this.#emitted;
+    for (let at = 0; at < emitted.length; at++)
+      if (!(emitted[at] as ColumnStore).equals(slot, results[at] as Column, row)) return false;
+    return true;
   }
 
   /** Rows to take back first, so that a place is free before it is taken again. */
   #emit(
     slots: Int32Array,
-    before: readonly Column[],
     after: readonly Column[],
-    { gone, added }: { gone: readonly number[]; added: readonly number[] },
+    { gone, added }: OverChanges,
     output: Output,
   ): void {
-    const picked = Int32Array.from([...gone, ...added]);
-    const both = before.map((old, at) => concatColumns([old, after[at] as Column]));
-    for (let from = 0; from < picked.length; from += LIMITS.batchRowsDefault) {
-      const part = picked.subarray(from, from + LIMITS.batchRowsDefault);
-      const chosen = part.map((index) => slots[index % slots.length] as number);
-      const retract = Uint8Array.from(part, (index) => (index < slots.length ? 1 : 0));
-      const results = both.map((column) => takeColumn(column, part, part.length));
-      emitRows(this.#rows, chosen, results, retract, output);
+    const total = gone.length + added.length;
+    const chosen = new Int32Array(total);
+    // Rows of the results that were, then of those that are.
+    const picked = new Int32Array(total);
+    for (let at = 0; at < gone.length; at++) {
+      chosen[at] = slots[gone[at] as number] as number;
+      picked[at] = at;
+    }
+    for (let at = 0; at < added.length; at++) {
+      const row = added[at] as number;
+      chosen[gone.length + at] = slots[row] as number;
+      picked[gone.length + at] = gone.length + row;
+    }
+    const leaving = chosen.subarray(0, gone.length);
+    const coming = chosen.subarray(gone.length);
+    const both = this.#emitted.map((store, at) => {
+      const old = store.gather(leaving);
+      store.put(coming, after[at] as Column, added, added.length);
+      return concatColumns([old, after[at] as Column]);
+    });
+    for (let from = 0; from < total; from += LIMITS.batchRowsDefault) {
+      const to = Math.min(total, from + LIMITS.batchRowsDefault);
+      const part = picked.subarray(from, to);
+      const retract = new Uint8Array(to - from).fill(1, 0, Math.max(0, gone.length - from));
+      const results = both.map((column) => takeColumn(column, part, to - from));
+      emitRows(this.#rows, chosen.subarray(from, to), results, retract, output);
     }
   }
 

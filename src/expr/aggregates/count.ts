@@ -7,6 +7,7 @@ import { bitAt } from '../../batch/column.ts';
 import { INT64 } from '../../batch/types.ts';
 import type { Accumulator } from '../accumulator.ts';
 import { countColumn, grownFloat64, mergeCounts, mergeCountsOf } from './group-arrays.ts';
+import { runCounts } from './run-sums.ts';
 
 export class CountAccumulator implements Accumulator {
   readonly stateTypes = [INT64];
@@ -40,6 +41,22 @@ export class CountAccumulator implements Accumulator {
       if (group < 0 || (validity !== null && !bitAt(validity, row))) continue;
       counts[group] = (counts[group] as number) + (retract !== null && retract[row] === 1 ? -1 : 1);
     }
+  }
+
+  addRuns(
+    { lo, hi }: { lo: Int32Array; hi: Int32Array },
+    rows: number,
+    args: readonly Column[],
+    passes: Uint8Array | null,
+  ): boolean {
+    const before = runCounts(args[0]?.validity ?? null, rows, passes);
+    for (let group = 0; group < lo.length; group++) {
+      const [from, to] = [lo[group] as number, hi[group] as number];
+      if (to > from)
+        this.#counts[group] =
+          (this.#counts[group] as number) + (before[to] as number) - (before[from] as number);
+    }
+    return true;
   }
 
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {

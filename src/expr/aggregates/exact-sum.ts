@@ -31,6 +31,7 @@ import {
   writeSafeInt64,
 } from '../wide.ts';
 import { grownFloat64, grownInt32 } from './group-arrays.ts';
+import { runSums } from './run-sums.ts';
 
 type Sums = { label: string; kind: 'sum' | 'avg'; input: SqlType; result: SqlType };
 
@@ -136,6 +137,24 @@ export class ExactSumAccumulator implements Accumulator {
         this.#sums[group * FIELDS] = (this.#sums[group * FIELDS] as number) + direction;
       }
     }
+  }
+
+  addRuns(
+    { lo, hi }: { lo: Int32Array; hi: Int32Array },
+    rows: number,
+    args: readonly Column[],
+    passes: Uint8Array | null,
+  ): boolean {
+    const before = runSums(args[0] as Column, rows, passes);
+    if (before === null) return false;
+    const { counts, sums } = before;
+    for (let group = 0; group < lo.length; group++) {
+      const [from, to] = [lo[group] as number, hi[group] as number];
+      if (to <= from) continue;
+      const sum = (sums[to] as number) - (sums[from] as number);
+      this.#addSafe(group, sum, (counts[to] as number) - (counts[from] as number));
+    }
+    return true;
   }
 
   /** Adds an integer inside ±2^53, and `count` to the number of values. */
