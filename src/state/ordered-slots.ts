@@ -5,9 +5,10 @@
  * slot, `near`, then the caller's comparison of two slots; it must be total: no two slots of one group compare equal.
  *
  * Most groups have few rows: they are lists in one arena, with their numbers beside them, so that a row finds its place by
- * walking up from the end of a few neighbours in memory. A group that outgrows the longest list is a tree until it is empty.
+ * walking up from the end over neighbours in memory, which is short for rows that come about in order. A group that outgrows
+ * the longest list is a tree until it is empty.
  *
- *     empty ──▶ list of 1, 4, 12, 32 places ──▶ tree ──▶ empty
+ *     empty ──▶ list of 1, 4, 12, 32, 96 places ──▶ tree ──▶ empty
  *
  * Invariants: a list that is empty has no places; places given back wait in the chain of their size.
  * Failure: none; a slot that is asked for must be in its group.
@@ -21,7 +22,7 @@ export type { CompareSlots } from './slot-trees.ts';
 export const NONE = -1;
 
 /** Places of lists, by their kind; kind 0 is the empty one. */
-const ROOMS = [0, 1, 4, 12, 32] as const;
+const ROOMS = [0, 1, 4, 12, 32, 96] as const;
 const KIND_MAX = ROOMS.length - 1;
 /** The kind of a group that is a tree. */
 const TREE = ROOMS.length;

@@ -8,7 +8,7 @@ const GROUPS = 3;
 
 /** Many more rows come than go, then more go than come. */
 const step = fc.record({
-  group: fc.nat(GROUPS - 1),
+  group: fc.constantFrom(0, 0, 0, 0, 1, 2),
   near: fc.nat(4),
   rest: fc.nat(3),
   pick: fc.nat(),
@@ -19,7 +19,7 @@ test('each group is in order, however many slots come and go', () => {
   let most = 0;
   fc.assert(
     fc.property(
-      fc.array(step, { minLength: 150, maxLength: 300, size: 'max' }),
+      fc.array(step, { minLength: 200, maxLength: 450, size: 'max' }),
       fc.constantFrom(90, 60),
       (steps, eager) => {
         const nears: number[] = [];
@@ -65,7 +65,7 @@ test('each group is in order, however many slots come and go', () => {
         kept.forEach((group, at) => expect([...order.slotsOf(at)]).toEqual(model[group]));
       },
     ),
-    { seed: SEED, numRuns: 40 },
+    { seed: SEED, numRuns: 25 },
   );
-  expect(most, 'some group was a tree').toBeGreaterThan(40);
+  expect(most, 'some group was a tree').toBeGreaterThan(110);
 });
