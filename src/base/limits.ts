@@ -25,8 +25,16 @@ export const LIMITS = {
   batchRowsDefault: 8192,
   batchRowsMax: 8192,
   batchBytesMax: 1024 * 1024,
+  /** What rows may make in one piece of work, before others have their turn; one row may make more. */
+  unitRowsMax: 64 * 1024,
+  unitBytesMax: 16 * 1024 * 1024,
   /** How long a source waits to fill a batch. */
   lingerMs: 10,
+  /** What a sink has handed over to be stored and nobody has confirmed, before rows wait: files and their bytes. */
+  stagingFilesMax: 64,
+  stagingBytesMax: 32 * 1024 * 1024,
+  /** What an `http` source has read ahead, of all its partitions together: as far as rows are small. */
+  readAheadBytesMax: 16 * 1024 * 1024,
   /** Queued input of one channel before its sender is held back. */
   channelBytesMax: 2 * 1024 * 1024,
   /** One message between hosts. */
@@ -79,6 +87,11 @@ export const LIMITS = {
 assert(LIMITS.queryDepthMax <= LIMITS.queryHeightMax, 'nesting is part of the height');
 assert(LIMITS.batchRowsDefault <= LIMITS.batchRowsMax, 'default batch fits');
 assert(LIMITS.batchBytesMax <= LIMITS.frameBytesMax, 'a batch fits a frame');
+assert(
+  LIMITS.batchRowsMax <= LIMITS.unitRowsMax,
+  'a batch whose rows make a row each is one piece of work',
+);
+assert(LIMITS.batchBytesMax <= LIMITS.unitBytesMax, 'and so are its bytes');
 assert(LIMITS.valueBytesMax < LIMITS.frameBytesMax, 'a value that was made fits a frame');
 assert(LIMITS.valueBytesMax * 8 <= LIMITS.evaluationBytesMax, 'a batch of few rows is not cut');
 assert(LIMITS.ingestRowBytesMax <= LIMITS.sqliteValueBytesMax, 'a row fits a stored chunk');

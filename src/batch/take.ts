@@ -188,6 +188,13 @@ export function takeColumn(
 }
 
 /** The first `count` rows of `indices` as a new batch; no index may be negative. */
+/** The same rows in buffers of their own. */
+export function copyBatch(batch: RecordBatch): RecordBatch {
+  const rows = new Int32Array(batch.rows);
+  for (let row = 0; row < rows.length; row++) rows[row] = row;
+  return takeBatch(batch, rows, batch.rows);
+}
+
 export function takeBatch(batch: RecordBatch, indices: Int32Array, count: number): RecordBatch {
   let retract: Uint8Array | null = null;
   if (batch.retract !== null) {

@@ -63,8 +63,8 @@ export type SourceContext = {
   spec: SourceSpec;
   subtask: number;
   parallelism: number;
-  /** Rows per batch, at most. */
-  batchRows: number;
+  /** Rows per batch, at most. May change from poll to poll: it is looked up at each. */
+  readonly batchRows: number;
   /** When this generation started reading; event times of generated data count from the pipeline's creation. */
   pipelineCreatedMs: number;
 };

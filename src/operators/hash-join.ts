@@ -15,7 +15,9 @@
  * those event time has passed); INV-67 that does not depend on batches, order between the sides, or subtasks.
  * Failure: rows that cannot be computed are errors; rows that come after what they could meet was dropped are late.
  */
+import { LIMITS } from '../base/limits.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import { sliceBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import type { JoinSpec } from '../graph/graph.ts';
 import type { SnapshotKind, StateTable } from '../state/state-table.ts';
@@ -66,6 +68,9 @@ export class HashJoin implements Operator {
   /** One right row per key tells everything. */
   readonly #onePerKey: boolean;
   #watermark: Watermark = -Infinity;
+  /** Rows of the other side looked at. */
+  #looked = 0;
+  #rest: RecordBatch | null = null;
   /** Rows of the batch at hand that are kept once all have been looked at, and how many each has met. */
   #keepsLater = false;
   readonly #keptRows: number[] = [];
@@ -130,8 +135,14 @@ export class HashJoin implements Operator {
     const { rows } = evaluated.batch;
     if (rows === 0) return;
     const times = { words: evaluated.batch.eventTime?.words ?? null, all: this.#watermark };
+    const enough = this.#looked + LIMITS.unitRowsMax;
     for (let from = 0; from < rows;) {
+      if (this.#looked >= enough) {
+        this.#rest = sliceBatch(evaluated.batch, from, rows);
+        break;
+      }
       const to = this.#collect(port, times, evaluated, from);
+      this.#looked += this.#pairs.count;
       this.#pairs.test(port, evaluated.batch, other.side, output);
       if (this.#emitsPairs && !own.counts && !other.counts && evaluated.batch.retract === null)
         this.#meet(port, evaluated, times, from, to, output);
@@ -140,6 +151,12 @@ export class HashJoin implements Operator {
       from = to;
     }
     this.#lists.tidy();
+  }
+
+  takeRest(): RecordBatch | null {
+    const rest = this.#rest;
+    this.#rest = null;
+    return rest;
   }
 
   /** Reports rows that come after what they could meet was dropped; the batch itself when there are none. */
@@ -166,6 +183,7 @@ export class HashJoin implements Operator {
       const first = side.rows.first(keys[row] as number);
       const time = timeOf(times, row);
       for (let id = first; id >= 0; id = side.rows.next(id)) {
+        this.#looked++;
         const apart = side.timeOf(id) - time;
         const difference = port === 0 ? apart : -apart;
         if (difference < this.#low || difference > this.#high) continue;
@@ -354,6 +372,10 @@ export class HashJoin implements Operator {
 
   stateBytes(): number {
     return this.#roles.reduce((sum, { side }) => sum + side.bytes(), this.#lists.bytes());
+  }
+
+  effort(): number {
+    return this.#looked;
   }
 
   stateRows(): number {

@@ -39,6 +39,11 @@ export interface Output {
 export interface Operator {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
   /**
+   * Of an operator whose rows may make many: the rows of the last batch that it has not come to, because those before made enough for
+   * one piece of work. Whoever takes them gives them to the same port, before anything else but what asks about state; null: none.
+   */
+  takeRest?(): RecordBatch | null;
+  /**
    * True: nothing of a batch is referred to once `onBatch` has returned, but by what was emitted meanwhile. Then batches may be
    * lent: their memory is written over afterwards.
    */
@@ -74,6 +79,8 @@ export interface Operator {
   /** Bytes of state held, roughly. */
   stateBytes(): number;
   stateRows(): number;
+  /** Rows looked at beside those taken in and emitted, counted up: of an operator that may look at many and emit few. */
+  effort?(): number;
   /** Windows that hold rows and have not ended; asked for at heartbeats, so it may cost a look at each window but not at each row. */
   openWindows?(): OpenWindows;
 }

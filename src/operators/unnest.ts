@@ -11,7 +11,7 @@ import { LIMITS } from '../base/limits.ts';
 import { assert, must } from '../base/assert.ts';
 import { bitAt, bitmapBytes, setBit, type Column, type ListColumn } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
-import { takeBatch, takeColumn } from '../batch/take.ts';
+import { sliceBatch, takeBatch, takeColumn } from '../batch/take.ts';
 import { INT64, type Schema } from '../batch/types.ts';
 import { NamedExprs } from '../expr/named-exprs.ts';
 import { RowErrors, inParts } from '../expr/row-errors.ts';
@@ -22,6 +22,8 @@ import { StatelessOperator } from './stateless-operator.ts';
 
 export type UnnestSpec = OperatorSpec & { tag: 'unnest' };
 
+const ROWS_AT_FIRST = 8;
+
 export class Unnest extends StatelessOperator {
   readonly #lists: NamedExprs;
   readonly #spec: UnnestSpec;
@@ -29,6 +31,10 @@ export class Unnest extends StatelessOperator {
   /** Per row of the batch being made: the row it comes of, and the place of its element, from 0. */
   readonly #origins = new Int32Array(LIMITS.batchRowsDefault);
   readonly #places = new Int32Array(LIMITS.batchRowsDefault);
+  /** Rows to unnest at a time: as few as their lists are long. */
+  #rows = ROWS_AT_FIRST;
+  #made = 0;
+  #rest: RecordBatch | null = null;
 
   constructor(spec: UnnestSpec, inputSchema: Schema) {
     super();
@@ -38,7 +44,26 @@ export class Unnest extends StatelessOperator {
   }
 
   onBatch(_port: number, batch: RecordBatch, output: Output): void {
-    inParts(batch, (part) => this.#unnest(part, output));
+    this.#made = 0;
+    let from = 0;
+    while (from < batch.rows && this.#made < LIMITS.unitRowsMax) {
+      const to = Math.min(batch.rows, from + this.#rows);
+      const before = this.#made;
+      inParts(sliceBatch(batch, from, to), (part) => this.#unnest(part, output));
+      const units = (this.#made - before) / LIMITS.unitRowsMax;
+      this.#rows =
+        units > 1
+          ? Math.max(1, Math.floor((to - from) / units))
+          : Math.min(LIMITS.batchRowsMax, units > 0.5 ? this.#rows : this.#rows * 2);
+      from = to;
+    }
+    if (from < batch.rows) this.#rest = sliceBatch(batch, from, batch.rows);
+  }
+
+  takeRest(): RecordBatch | null {
+    const rest = this.#rest;
+    this.#rest = null;
+    return rest;
   }
 
   #unnest(batch: RecordBatch, output: Output): void {
@@ -68,6 +93,7 @@ export class Unnest extends StatelessOperator {
 
   #emit(batch: RecordBatch, lists: readonly ListColumn[], rows: number, output: Output): void {
     if (rows === 0) return;
+    this.#made += rows;
     const columns = this.#spec.kept.map((at) => must(batch.columns[at], 'a column'));
     const kept = takeBatch({ ...batch, columns }, this.#origins, rows);
     const elements = lists.map((list) =>

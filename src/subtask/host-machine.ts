@@ -143,7 +143,7 @@ export class HostMachine {
       case 'staged': {
         const pending = this.#outbox.answered(event.requestId);
         if (pending?.tag === 'stage') pending.sink.onStaged(pending.index, event.staged);
-        return false;
+        return true;
       }
       case 'committed':
         this.#onCommitted(event.requestId);

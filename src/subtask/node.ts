@@ -12,6 +12,7 @@ import type { OperatorCounters } from '../protocol/messages.ts';
 import { must } from '../base/assert.ts';
 import { batchBytes } from '../batch/batch-bytes.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
+import { copyBatch } from '../batch/take.ts';
 import type { Schema } from '../batch/types.ts';
 import type { GraphOperator } from '../graph/graph.ts';
 import type { Output, RowProblem, Watermark } from '../operators/operator.ts';
@@ -21,6 +22,8 @@ import { WatermarkMerge } from './watermark-merge.ts';
 /** What a node does with rows: an operator, a source's output side, or a sink. */
 export interface NodeBody {
   onBatch(port: number, batch: RecordBatch, output: Output): void;
+  /** As for operators. */
+  readonly takeRest?: () => RecordBatch | null;
   /** As for operators. */
   readonly copiesRows?: boolean | undefined;
   onWatermark(watermark: Watermark, output: Output): void;
@@ -47,6 +50,12 @@ export type ProblemSink = (
   problems: readonly RowProblem[],
 ) => void;
 
+/** What came while rows of a batch were left for a later turn. */
+type Waiting =
+  | { tag: 'batch'; port: number; batch: RecordBatch }
+  | { tag: 'partial'; batch: RecordBatch }
+  | { tag: 'watermark'; port: number; value: number | 'idle' };
+
 export const zeroCounters = (): OperatorCounters => ({
   rowsIn: 0,
   rowsOut: 0,
@@ -72,6 +81,7 @@ export class Node implements Output {
   /** The watermark has been passed on by this very node. */
   #told = false;
   readonly #onProblems: ProblemSink;
+  #waiting: Waiting[] = [];
 
   constructor(operator: GraphOperator, body: NodeBody, ports: number, onProblems: ProblemSink) {
     this.operator = operator;
@@ -80,11 +90,38 @@ export class Node implements Output {
     this.#onProblems = onProblems;
   }
 
+  /** Rows, and what came after them, wait for `resume`. */
+  get unfinished(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Goes on with what waits, as far as one piece of work goes. */
+  resume(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    // What it makes others wait for comes before what waits already.
+    const later = this.#waiting;
+    this.#waiting = [];
+    if (next.tag === 'batch') this.#work(next.port, next.batch, true);
+    else if (next.tag === 'partial') this.body.onPartial?.(next.batch, this);
+    else this.receiveWatermark(next.port, next.value);
+    this.#waiting = [...this.#waiting, ...later];
+  }
+
+  /** Rows that wait are copied, unless they have been: those that are lent are written over meanwhile. */
+  #work(port: number, batch: RecordBatch, owned: boolean): void {
+    this.body.onBatch(port, batch, this);
+    const rest = this.body.takeRest?.() ?? null;
+    if (rest !== null)
+      this.#waiting.push({ tag: 'batch', port, batch: owned ? rest : copyBatch(rest) });
+  }
+
   receive(port: number, batch: RecordBatch): void {
     const before = this.counters.rowsOut + this.counters.errors;
     this.counters.rowsIn += batch.rows;
     this.counters.batchesIn++;
-    this.body.onBatch(port, batch, this);
+    if (this.unfinished) this.#waiting.push({ tag: 'batch', port, batch: copyBatch(batch) });
+    else this.#work(port, batch, false);
     if (this.operator.spec.tag === 'filter') {
       this.counters.filtered +=
         batch.rows - (this.counters.rowsOut + this.counters.errors - before);
@@ -95,7 +132,8 @@ export class Node implements Output {
   receivePartial(partial: RecordBatch): void {
     this.counters.rowsIn += rowsOfPartial(partial);
     this.counters.batchesIn++;
-    this.body.onPartial?.(partial, this);
+    if (this.unfinished) this.#waiting.push({ tag: 'partial', batch: copyBatch(partial) });
+    else this.body.onPartial?.(partial, this);
   }
 
   get partialStates(): Schema {
@@ -140,6 +178,10 @@ export class Node implements Output {
 
   /** One port has said something; passes on what that changes. */
   receiveWatermark(port: number, value: number | 'idle'): void {
+    if (this.unfinished) {
+      this.#waiting.push({ tag: 'watermark', port, value });
+      return;
+    }
     if (this.body.holds?.(port, value) === true) return;
     if (port === this.body.waitsForEnd) {
       if (value !== Infinity) return;

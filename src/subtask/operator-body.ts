@@ -7,9 +7,11 @@ import type { NodeBody } from './node.ts';
 
 export class OperatorBody implements NodeBody {
   readonly operator: Operator;
+  readonly takeRest?: () => RecordBatch | null;
 
   constructor(operator: Operator) {
     this.operator = operator;
+    if (operator.takeRest !== undefined) this.takeRest = () => operator.takeRest?.() ?? null;
   }
 
   onBatch(port: number, batch: RecordBatch, output: Output): void {

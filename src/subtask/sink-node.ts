@@ -7,6 +7,7 @@
  * canonical one is never committed under two epochs.
  */
 import { must } from '../base/assert.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { type BarrierId, sameBarrier } from '../checkpoint/barrier-aligner.ts';
 import type {
@@ -21,7 +22,16 @@ import type { SinkItem } from '../lineage/types.ts';
 import type { Output, RowProblem } from '../operators/operator.ts';
 import type { NodeBody } from './node.ts';
 
-type OpenItem = { index: number; target: string; hash: string; staged: StagedObject | null };
+type OpenItem = {
+  index: number;
+  target: string;
+  hash: string;
+  bytes: number;
+  staged: StagedObject | null;
+};
+
+/** Storing a file costs as much as so many rows. */
+const FILE_ROWS = LIMITS.unitRowsMax / LIMITS.stagingFilesMax;
 
 /** What the host does for a sink. */
 export type SinkPort = {
@@ -36,6 +46,9 @@ export class SinkNode implements NodeBody, SinkOutput {
   readonly #subtask: number;
   #items: OpenItem[] = [];
   #nextIndex = 0;
+  /** Files under way to where they are stored. */
+  #files = 0;
+  #bytes = 0;
   #snapshots: { barrier: BarrierId; items: OpenItem[]; rows: number }[] = [];
   /** Rows of this generation: received, and those of them that settled checkpoints cover. */
   #rows = 0;
@@ -62,6 +75,16 @@ export class SinkNode implements NodeBody, SinkOutput {
     this.sink.onBatch(batch, this.#epoch, this);
   }
 
+  /** So much is under way to where it is stored that rows have to wait. */
+  get full(): boolean {
+    return this.#files >= LIMITS.stagingFilesMax || this.#bytes >= LIMITS.stagingBytesMax;
+  }
+
+  /** Files made, as the rows that they cost as much as. */
+  effort(): number {
+    return this.#nextIndex * FILE_ROWS;
+  }
+
   onWatermark(): void {}
 
   onTick(): void {}
@@ -69,7 +92,10 @@ export class SinkNode implements NodeBody, SinkOutput {
   stage(request: StageRequest): void {
     const index = this.#nextIndex++;
     const target = request.target ?? request.key;
-    this.#items.push({ index, target, hash: contentHash(request.bytes), staged: null });
+    const bytes = request.bytes.byteLength;
+    this.#items.push({ index, target, hash: contentHash(request.bytes), bytes, staged: null });
+    this.#files++;
+    this.#bytes += bytes;
     this.#port.stage(this, index, request);
   }
 
@@ -82,7 +108,11 @@ export class SinkNode implements NodeBody, SinkOutput {
   }
 
   onStaged(index: number, staged: StagedObject): void {
-    for (const item of this.#items) if (item.index === index) item.staged = staged;
+    const item = this.#items.find((each) => each.index === index);
+    if (item === undefined || item.staged !== null) return;
+    item.staged = staged;
+    this.#files--;
+    this.#bytes -= item.bytes;
   }
 
   /** Stages what is left and notes the open items as those of `barrier`. */

@@ -6,6 +6,7 @@
  * at a barrier cover exactly the rows that were emitted before it.
  */
 import { assert, must } from '../base/assert.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { BarrierId } from '../checkpoint/barrier-aligner.ts';
 import { filterBatch } from '../batch/take.ts';
@@ -25,6 +26,7 @@ import {
 import type { LogPosition } from './checkpoint-task.ts';
 import type { Node, NodeBody } from './node.ts';
 import { SourceInputs } from './source-inputs.ts';
+import { Pace } from './pace.ts';
 import type { SubtaskPort } from './subtasks.ts';
 
 /** A source that was not let move for so long was held back: its partitions have not been silent by themselves. */
@@ -39,6 +41,7 @@ const standingOf = ({ watermark, idle, ended }: PartitionStatus): number =>
 
 export class SourceNode implements NodeBody {
   readonly operator: string;
+  readonly pace: Pace;
   ended = false;
   /** When the source wants to be polled again; null: not before a read is answered. */
   wakeAtMs: number | null = 0;
@@ -55,8 +58,16 @@ export class SourceNode implements NodeBody {
   /** What each partition has given in this generation. */
   readonly #given = new Map<number, { rows: number; lastRowMs: number }>();
 
-  constructor(operator: string, spec: SourceSpec, source: Source, port: SubtaskPort) {
+  /** @param pace says how many rows the source gives at a time */
+  constructor(
+    operator: string,
+    spec: SourceSpec,
+    source: Source,
+    port: SubtaskPort,
+    pace: Pace = new Pace(LIMITS.batchRowsDefault),
+  ) {
     this.operator = operator;
+    this.pace = pace;
     this.#spec = spec;
     this.#source = source;
     this.#port = port;
@@ -82,6 +93,11 @@ export class SourceNode implements NodeBody {
       node.operator.schema,
       this.#source.partitions,
     );
+  }
+
+  /** Rows read so far. */
+  get rowsRead(): number {
+    return this.#nodeOf().counters.rowsIn;
   }
 
   onBatch(): void {

@@ -6,6 +6,7 @@
  * so does the stage it is part of.
  */
 import { assert, must } from '../base/assert.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { RowProblem } from '../operators/operator.ts';
 import type { ErrorReport } from '../base/errors.ts';
 import type { ReadRequest, Source, StageRequest } from '../connectors/connector.ts';
@@ -27,6 +28,7 @@ import { type CallPort, CallingBody } from './calling-body.ts';
 import { InputChannel } from './input-channel.ts';
 import { Node } from './node.ts';
 import { OperatorBody } from './operator-body.ts';
+import { Pace } from './pace.ts';
 import { OutputChannel } from './output-channel.ts';
 import { type Destination, ShuffleEdge } from './shuffle-edge.ts';
 import { SinkNode } from './sink-node.ts';
@@ -112,7 +114,7 @@ export class Subtasks {
   get quiet(): boolean {
     return (
       this.channels.every((channel) => channel.empty) &&
-      this.stages.every((stage) => !stage.calling) &&
+      this.stages.every((stage) => !stage.calling && !stage.unfinished) &&
       this.remoteOutputs.every((channel) => channel.drained)
     );
   }
@@ -208,12 +210,9 @@ function makeNode(
   const ports = Math.max(1, graph.edges.filter((edge) => edge.to === operator.id).length);
   const { spec: what } = operator;
   if (what.tag === 'source') {
-    const body = new SourceNode(
-      operator.id,
-      what,
-      openSource(what, spec, subtask, parallelism),
-      port,
-    );
+    const pace = new Pace(spec.settings.batchRows);
+    const source = openSource(what, spec, subtask, parallelism, pace);
+    const body = new SourceNode(operator.id, what, source, port, pace);
     const node = new Node(operator, body, ports, port.problems);
     body.attach(node);
     return node;
@@ -263,7 +262,8 @@ function stageInputs(
       const channel = new InputChannel(edge.id, sender, edge.port);
       if (silent(edge.from, sender)) merge.set(sender, 'idle');
       const node = must(nodes.get(edge.to), `node ${edge.to}`);
-      return { channel, node, schema: from.schema, merge, place: sender };
+      const pace = new Pace(LIMITS.batchRowsMax);
+      return { channel, node, schema: from.schema, merge, place: sender, pace };
     });
   });
 }
@@ -283,8 +283,13 @@ function readsNothing(
   const { spec: what } = must(operators.get(operator), `operator ${operator}`);
   if (what.tag === 'source') {
     return (
-      openSource(what, spec, sender, must(parallelism.get(operator), 'parallelism')).partitions
-        .length === 0
+      openSource(
+        what,
+        spec,
+        sender,
+        must(parallelism.get(operator), 'parallelism'),
+        new Pace(spec.settings.batchRows),
+      ).partitions.length === 0
     );
   }
   return spec.graph.edges
@@ -300,12 +305,15 @@ const openSource = (
   spec: GenerationSpec,
   subtask: number,
   parallelism: number,
+  pace: Pace,
 ): Source =>
   makeSource({
     spec: source,
     subtask,
     parallelism,
-    batchRows: spec.settings.batchRows,
+    get batchRows() {
+      return pace.rows;
+    },
     pipelineCreatedMs: spec.pipelineCreatedMs,
   });
 

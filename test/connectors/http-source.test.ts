@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../src/base/limits.ts';
 import { INT32, INT64, type Schema } from '../../src/batch/types.ts';
 import { rowsOf } from '../../src/batch/values.ts';
 import { LogStore, type SqlRow } from '../../src/connectors/http/log-store.ts';
@@ -211,4 +212,39 @@ test('partition and offset of each row are columns of it, whatever lies between 
       .filter((index) => index % 5 !== 3)
       .map((index) => ({ at: BigInt(index), i: BigInt(index), part: 0 })),
   );
+});
+
+test('a source of many partitions reads ahead no more than one of a few', () => {
+  const partitions = 200;
+  const huge = 900_000;
+  const source = make('drop', partitions);
+  const line = new TextEncoder().encode(`{"i":1,"x":"${'y'.repeat(huge)}"}\n`);
+  const asked: number[] = [];
+  let held = 0;
+  let most = 0;
+  let given = 0;
+  for (let polls = 0; given < 2 * partitions && polls < 10_000; polls++) {
+    const step = source.poll(0);
+    if (step.tag === 'read') {
+      if (step.request.tag !== 'log') throw new Error('a log is read');
+      asked.push(step.request.bytesMax);
+      held += line.length;
+      most = Math.max(most, held);
+      const { offset: firstOffset } = step.request;
+      source.onRead(step.partition, {
+        tag: 'log',
+        firstOffset,
+        rows: 1,
+        bytes: line,
+        endOffset: firstOffset + 1,
+      });
+    } else if (step.tag === 'batch') {
+      held -= line.length * step.read;
+      given += step.read;
+    }
+  }
+  expect(given).toBe(2 * partitions);
+  // Rows that are small come in stretches whose sum is bounded; of those that are not, no more is read than there is room for.
+  expect(Math.max(...asked) * partitions).toBeLessThanOrEqual(LIMITS.readAheadBytesMax);
+  expect(most).toBeLessThanOrEqual(LIMITS.readAheadBytesMax + line.length);
 });

@@ -1,5 +1,6 @@
 /** Which staged items a sink forgets, and when: exactly those of the snapshot that was settled. */
 import { describe, expect, test } from 'vitest';
+import { LIMITS } from '../../src/base/limits.ts';
 import type { Sink, SinkOutput, StageRequest } from '../../src/connectors/connector.ts';
 import { SinkNode } from '../../src/subtask/sink-node.ts';
 
@@ -69,5 +70,62 @@ describe('a sink', () => {
     node.settle({ epoch: 2, attempt: 1 });
     node.snapshot({ epoch: 3, attempt: 1 });
     expect(indexesAt(3, 1)).toEqual([1]);
+  });
+});
+
+describe('what a sink has under way to where it is stored', () => {
+  const sink = (bytes: number): { node: SinkNode; add: () => void; stored: () => void } => {
+    const asked: number[] = [];
+    const node: SinkNode = new SinkNode(
+      'sink-1',
+      0,
+      {
+        onBatch: (_batch, epoch, output) =>
+          output.stage({
+            key: `${epoch}`,
+            bytes: new Uint8Array(bytes),
+            rows: 1,
+            method: 'object',
+          }),
+        onBarrier: () => undefined,
+        bufferedBytes: () => 0,
+      },
+      1,
+      { stage: (_sink, index) => void asked.push(index), preview: () => undefined },
+    );
+    const output = { emit: () => undefined, fail: () => undefined, late: () => undefined };
+    const batch = { rows: 1, columns: [], eventTime: null, retract: null };
+    const staged = { key: 'k', uploadId: null, etag: 'e', size: bytes, rows: 1 };
+    return {
+      node,
+      add: () => node.onBatch(0, batch, output),
+      stored: () => {
+        const index = asked.shift();
+        if (index === undefined) throw new Error('nothing is under way');
+        node.onStaged(index, staged);
+        // An answer counts once.
+        node.onStaged(index, staged);
+      },
+    };
+  };
+
+  test('is bounded in bytes: rows wait while a slow store has so much to do', () => {
+    const { node, add, stored } = sink(LIMITS.stagingBytesMax / 4);
+    for (let files = 0; files < 4; files++) {
+      expect(node.full).toBe(false);
+      add();
+    }
+    expect(node.full).toBe(true);
+    stored();
+    expect(node.full).toBe(false);
+  });
+
+  test('and in files, however small they are', () => {
+    const { node, add, stored } = sink(1);
+    for (let files = 0; files < LIMITS.stagingFilesMax; files++) add();
+    expect(node.full).toBe(true);
+    expect(node.effort()).toBe(LIMITS.unitRowsMax);
+    stored();
+    expect(node.full).toBe(false);
   });
 });

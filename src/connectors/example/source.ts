@@ -35,7 +35,7 @@ export class ExampleSource implements Source {
   readonly #maker: RowMaker;
   readonly #pacer: Pacer | null;
   readonly #events: number;
-  readonly #batchRows: number;
+  readonly #context: SourceContext;
   /** The rows are changes, and say which rows they take away. */
   readonly #changes: boolean;
   #given = 0;
@@ -47,7 +47,7 @@ export class ExampleSource implements Source {
     this.#dataset = DATASETS[requiredText(options, 'dataset') as DatasetName];
     this.#columns = context.spec.physical;
     this.#changes = context.spec.format.changes !== undefined;
-    this.#batchRows = context.batchRows;
+    this.#context = context;
     const events = integerOption(options, 'events');
     this.#events = events ?? Infinity;
     const rate = numberOption(options, 'event_rate');
@@ -72,9 +72,9 @@ export class ExampleSource implements Source {
       return { tag: 'partition-ended', partition: 0 };
     }
     const due = Math.min(this.#pacer?.due(nowMs) ?? Infinity, this.#events);
-    const rows = Math.min(due - this.#given, this.#batchRows);
+    const rows = Math.min(due - this.#given, this.#context.batchRows);
     if (rows <= 0) {
-      const wakeMs = this.#pacer?.wakeMs(this.#given, this.#batchRows, nowMs);
+      const wakeMs = this.#pacer?.wakeMs(this.#given, this.#context.batchRows, nowMs);
       return { tag: 'wait', untilMs: wakeMs ?? nowMs };
     }
     const batch = this.#generate(this.#given, rows);

@@ -28,7 +28,9 @@ import { readColumns } from '../read-columns.ts';
 
 /** How long a read may stay open when the log has nothing new. */
 const READ_WAIT_MS = 1000;
-const READ_BYTES_MAX = LIMITS.batchBytesMax;
+const READ_BYTES_MIN = 16 * 1024;
+/** Of a partition: what is decoded, what is decoded next, and what is on its way. */
+const STRETCHES_MAX = 3;
 
 type Stretch = { bytes: Uint8Array; at: number; endOffset: number };
 
@@ -63,6 +65,9 @@ export class HttpSource implements Source {
   #rowsFirst = false;
   /** Takes in the bytes of a partition; null: they are told. */
   #hashOf: ((partition: number) => ByteHash) | null = null;
+  readonly #readBytes: number;
+  /** Bytes that have been read and not given out. */
+  #held = 0;
   #readTurn = 0;
   #rowTurn = 0;
 
@@ -78,6 +83,8 @@ export class HttpSource implements Source {
       reading: false,
       stretches: [],
     }));
+    const each = LIMITS.readAheadBytesMax / (this.#parts.length * STRETCHES_MAX);
+    this.#readBytes = Math.min(LIMITS.batchBytesMax, Math.max(READ_BYTES_MIN, Math.floor(each)));
     this.#decoder = makeRowDecoder(decodedColumns(readColumns(context.spec)), context.spec.format);
   }
 
@@ -101,6 +108,8 @@ export class HttpSource implements Source {
   }
 
   #nextRead(): SourceStep | null {
+    // There are rows to give out, so this passes.
+    if (this.#held >= LIMITS.readAheadBytesMax) return null;
     for (let tries = 0; tries < this.#parts.length; tries++) {
       const part = this.#parts[this.#readTurn++ % this.#parts.length] as Partition;
       if (part.reading || part.stretches.length > 1) continue;
@@ -113,7 +122,7 @@ export class HttpSource implements Source {
           table: this.#context.spec.table,
           partition: part.number,
           offset: part.readOffset,
-          bytesMax: READ_BYTES_MAX,
+          bytesMax: this.#readBytes,
           waitMs: READ_WAIT_MS,
         },
       };
@@ -158,6 +167,7 @@ export class HttpSource implements Source {
     if (stretch.at >= bytes.length) {
       assert(part.offset === stretch.endOffset, 'the log has one row a line');
       part.stretches.shift();
+      this.#held -= bytes.length;
     }
     return {
       tag: 'batch',
@@ -202,6 +212,7 @@ export class HttpSource implements Source {
       return;
     }
     part.readOffset += result.rows;
+    this.#held += result.bytes.length;
     part.stretches.push({ bytes: result.bytes, at: 0, endOffset: part.readOffset });
   }
 

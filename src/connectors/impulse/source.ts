@@ -32,7 +32,7 @@ export class ImpulseSource implements Source {
   readonly #pacer: Pacer;
   readonly #startMicros: number;
   readonly #stepMicros: number;
-  readonly #batchRows: number;
+  readonly #context: SourceContext;
   readonly #names: readonly string[];
   #turn = 0;
 
@@ -47,7 +47,7 @@ export class ImpulseSource implements Source {
     this.#pacer = new Pacer(rate, context.pipelineCreatedMs);
     this.#startMicros = context.pipelineCreatedMs * 1000;
     this.#stepMicros = numberOption(options, 'event_time_interval') ?? 1_000_000 / rate;
-    this.#batchRows = context.batchRows;
+    this.#context = context;
     this.#names = context.spec.physical.map((column) => column.name);
   }
 
@@ -63,7 +63,10 @@ export class ImpulseSource implements Source {
         return { tag: 'partition-ended', partition: part.number };
       }
       if (next >= due) continue;
-      const rows = Math.min(Math.ceil((due - next) / this.#partitionCount), this.#batchRows);
+      const rows = Math.min(
+        Math.ceil((due - next) / this.#partitionCount),
+        this.#context.batchRows,
+      );
       const batch = this.#generate(part, rows);
       part.given += rows;
       return {
@@ -77,7 +80,7 @@ export class ImpulseSource implements Source {
     }
     const open = this.#parts.filter((part) => !part.ended);
     const behind = Math.min(...open.map((part) => this.#counterOf(part, part.given)));
-    return { tag: 'wait', untilMs: this.#pacer.wakeMs(behind, this.#batchRows, nowMs) };
+    return { tag: 'wait', untilMs: this.#pacer.wakeMs(behind, this.#context.batchRows, nowMs) };
   }
 
   #counterOf(part: Partition, nth: number): number {

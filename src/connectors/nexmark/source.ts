@@ -43,7 +43,7 @@ export class NexmarkSource implements Source {
   readonly #events: number;
   readonly #kind: NexmarkKind | null;
   readonly #wanted: readonly Field[];
-  readonly #batchRows: number;
+  readonly #context: SourceContext;
   readonly #pacer: Pacer | null;
   #turn = 0;
 
@@ -58,7 +58,7 @@ export class NexmarkSource implements Source {
     const pace = rate ?? (events === null ? EVENTS_PER_SECOND : null);
     this.#pacer = pace === null ? null : new Pacer(pace, context.pipelineCreatedMs);
     this.#kind = textOption(options, 'table') as NexmarkKind | null;
-    this.#batchRows = context.batchRows;
+    this.#context = context;
     this.#wanted = wantedFields(context.spec.physical, this.#kind);
     const generator: NexmarkOptions = {
       seed: integerOption(options, 'seed') ?? 0,
@@ -97,21 +97,22 @@ export class NexmarkSource implements Source {
     const behind = Math.min(...this.#parts.filter((part) => !part.ended).map((part) => part.next));
     return {
       tag: 'wait',
-      untilMs: this.#pacer === null ? nowMs : this.#pacer.wakeMs(behind, this.#batchRows, nowMs),
+      untilMs:
+        this.#pacer === null ? nowMs : this.#pacer.wakeMs(behind, this.#context.batchRows, nowMs),
     };
   }
 
   #generate(part: Partition, due: number): RecordBatch {
     const columns = this.#wanted.map((field) =>
-      makeBuilder(field.type, Math.min(this.#batchRows, due - part.next)),
+      makeBuilder(field.type, Math.min(this.#context.batchRows, due - part.next)),
     );
     const fields = this.#fieldBuilders(columns);
-    const time = new Int64Builder(TIMESTAMP, this.#batchRows);
+    const time = new Int64Builder(TIMESTAMP, this.#context.batchRows);
     const { generator } = part;
     let rows = 0;
     for (
       let draws = 0;
-      draws < DRAWS_PER_POLL_MAX && rows < this.#batchRows && part.next < due;
+      draws < DRAWS_PER_POLL_MAX && rows < this.#context.batchRows && part.next < due;
       draws++
     ) {
       const event = part.next++;

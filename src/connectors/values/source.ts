@@ -17,18 +17,19 @@ export class ValuesSource implements Source {
   readonly #columns: readonly DecodeColumn[];
   readonly #values: Readonly<Record<string, readonly LiteralLike[]>>;
   readonly #rows: number;
-  readonly #batchRows: number;
+  readonly #context: SourceContext;
   #given = 0;
   #ended = false;
 
-  constructor({ spec, subtask, batchRows }: SourceContext) {
+  constructor(context: SourceContext) {
+    const { spec, subtask } = context;
     const { rows, values } = spec.connector.options;
     assert(typeof rows === 'number' && typeof values === 'string', 'the planner wrote the rows');
     this.partitions = subtask === 0 ? [0] : [];
     this.#columns = spec.physical;
     this.#values = JSON.parse(values) as Record<string, LiteralLike[]>;
     this.#rows = rows;
-    this.#batchRows = batchRows;
+    this.#context = context;
   }
 
   poll(_nowMs: number): SourceStep {
@@ -37,7 +38,7 @@ export class ValuesSource implements Source {
       this.#ended = true;
       return { tag: 'partition-ended', partition: 0 };
     }
-    const to = Math.min(this.#rows, this.#given + this.#batchRows);
+    const to = Math.min(this.#rows, this.#given + this.#context.batchRows);
     const batch = this.#batch(this.#given, to);
     this.#given = to;
     return { tag: 'batch', partition: 0, batch, read: batch.rows, problems: [], input: null };
