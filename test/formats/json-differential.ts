@@ -565,7 +565,63 @@ const SKIPPED = [
   '[1, -2.5e+3,{"a":[],"b" : {}}]',
   '{"k\\u00e9y":[true,false,null], "é":"\\ud83d\\ude00"}',
   '-0.5E-7',
+  '{"a":1}',
 ];
+
+/** The last days of months and the days behind them, and times whose fraction has no digit. */
+const DAYS = [1900, 2000, 2023, 2024].flatMap((year) =>
+  Array.from({ length: 12 }, (_, month) =>
+    [28, 29, 30, 31, 32].map(
+      (day) => `"${year}-${String(month + 1).padStart(2, '0')}-${day}T00:00:00"`,
+    ),
+  ).flat(),
+);
+const NO_FRACTION = ['', 'Z', '+01:00'].map((zone) => `"2024-01-01T00:00:00.${zone}"`);
+
+const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).filter(
+  (character) => character !== '\n',
+);
+
+/** Texts of every length up to some blocks of a vector, whole or followed by what is not plain, read and passed over. */
+function textLines(): string[] {
+  const lengths = Array.from({ length: 232 }, (_, length) => 'p'.repeat(length));
+  const texts = [
+    ...lengths,
+    ...lengths.map((text) => `${text}\\n`),
+    ...lengths.map((text) => `${text}\u0001`),
+    ...lengths.map((text) => `${text}é`),
+    ...ASCII.map((character) => `\\${character}`),
+    ...ASCII.map((character) => `a${character}`),
+  ];
+  // Who misses the end of one of them would find that of another text behind it.
+  const behind = 'q'.repeat(200);
+  return [
+    ...texts.flatMap((text) => [`{"x":"${text}"}`, `{"y":"${text}","x":"z"}`]),
+    ...lengths.flatMap((text) => [
+      `{"x":"${text}","y":"${behind}"}`,
+      `{"y":"${text}","x":"${behind}"}`,
+      `{"z":"${text}","y":"${behind}","x":"w"}`,
+    ]),
+  ];
+}
+
+/** Rows with any character where there may be a space. */
+const spacedLines = (): string[] =>
+  ASCII.flatMap((space) => [
+    `{${space}"x"${space}:${space}1${space}}${space}`,
+    `{"x":${space}1}`,
+    `{"x"${space}:1}`,
+    `{"x":1${space}}`,
+    `{"y":[${space}1],"x":1}`,
+    `{"y":{"a"${space}:1},"x":1}`,
+  ]);
+
+/** Rows with more parts than a shape has steps, of more and of fewer keys than it has room for. */
+const longKeyLines = (): string[] =>
+  [20, 30, 32, 40, 63, 64].flatMap((count) => {
+    const keys = Array.from({ length: count }, (_, at) => `"${'k'.repeat(40)}${at}":${at}`);
+    return Array.from({ length: 9 }, (_, row) => `{${keys.join()},"x":${row}}`);
+  });
 
 const NEIGHBOURS = [...'"\\{}[],: 019-+.eEZTtfnuxd', '\u0001', '\t', '\n', 'é'];
 
@@ -625,6 +681,13 @@ export function neighbourCases(): Case[] {
     ...values,
     caseOf(INT64, {}, [...skipped, ...frames]),
     caseOf(INT64, {}, turns),
+    caseOf(
+      TIMESTAMP,
+      {},
+      [...DAYS, ...NO_FRACTION].map((value) => `{"x":${value}}`),
+    ),
+    caseOf(TEXT, {}, textLines()),
+    caseOf(INT64, {}, [...spacedLines(), ...longKeyLines(), ...turns]),
     caseOf(
       INT64,
       {},

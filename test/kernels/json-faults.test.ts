@@ -213,6 +213,14 @@ const FAULTS: readonly Fault[] = [
   fault('json-values', 'if (unit == 0 || value', 'if (value'),
   fault('json-values', '- <i64>(quotient * 1000 > micros)', ''),
   fault('json-values', '|| load<usize>(field, PRESENT) == 0', ''),
+  // What only one place or one character tells.
+  fault('json-values', 'month == 11 ? 30 : 31', 'month == 11 ? 30 : 32'),
+  fault('json-values', 'if (count == 0 || count > 9) return 0;', 'if (count > 9) return 0;'),
+  fault('json-strings', 'if (stops != 0) break;', 'if (stops != 1) break;'),
+  fault('json-strings', 'case 110:', 'case 109:'),
+  fault('json-strings', 'byte != 9 && byte != 13', 'byte != 9 && byte != 14'),
+  fault('json-strings', 'if (load<u8>(at) != 58) return 0;', 'if (load<u8>(at) != 57) return 0;'),
+  fault('json-shape', 'if (step >= steps + (STEPS_MAX - 1) * STEP_SIZE) return 0;', ''),
   // UTF-8.
   fault('utf8', '0xe0 - 0x80', '0xdf - 0x80'),
   fault('utf8', '0xf0 - 0x80', '0xf1 - 0x80'),
