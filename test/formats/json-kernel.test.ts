@@ -11,6 +11,7 @@ import { JsonDecoder } from '../../src/formats/json-decoder.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { readKernels } from '../../src/cli/kernels.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
+import { alikeCase, cutCases } from './json-alike.ts';
 import {
   firstDifference,
   hostileCase,
@@ -127,3 +128,15 @@ test('input of many windows is read and hashed as a whole, a line that no window
   expect(firstDifference(windowsCase(), totals)).toBeNull();
   expect(totals.rows).toBe(1601);
 });
+
+test('rows alike, which the kernel reads two at once, are read as by its twin wherever one departs', () => {
+  const totals = { rows: 0, errors: 0 };
+  for (let round = 0; round < 3 * ROUNDS; round++) {
+    const seed = `alike ${round}`;
+    expect(firstDifference(alikeCase(new Prng(seed)), totals), `seed ${seed}`).toBeNull();
+  }
+  for (const [index, each] of cutCases().entries())
+    expect(firstDifference(each), `case ${index}`).toBeNull();
+  expect(totals.rows).toBeGreaterThan(ROUNDS * 50);
+  expect(totals.errors).toBeGreaterThan(ROUNDS);
+}, 600_000);

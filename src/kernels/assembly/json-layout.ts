@@ -36,3 +36,28 @@ export const COUNT: usize = 32;
 /** All its bytes. */
 export const BYTES: usize = 36;
 export const TOKEN_SIZE: u32 = 48;
+
+// A step: its text in the first 16 bytes, filled up with zeros.
+/** Where the column's values lie; of the last step the length of what belongs to the object. */
+export const TARGET: usize = 16;
+/** Length of the text, and from the ninth bit on what follows it. */
+export const WHAT: usize = 20;
+export const STEP_FIELD: usize = 24;
+/** The token of the key; 0: the step has none. */
+export const TOKEN: usize = 28;
+export const STEP_SIZE: usize = 32;
+
+// What follows the text of a step.
+/** More text. */
+export const TEXT_ONLY: u32 = 0;
+export const SKIP_STRING: u32 = 1;
+export const INT64: u32 = 2;
+export const SKIP_NUMBER: u32 = 3;
+export const TIME: u32 = 4;
+export const STRING: u32 = 5;
+export const OTHER: u32 = 6;
+export const SKIP_OTHER: u32 = 7;
+/** The end of the row. */
+export const END: u32 = 8;
+/** Behind the end: a column that rows of the shape do not name. */
+export const ABSENT: u32 = 9;

@@ -19,35 +19,32 @@ import {
   setNull,
 } from './json-values.ts';
 import { copyString, readText, skipPlainNumber, skipString, skipValue } from './json-strings.ts';
-import { COUNT, DATA, FIELD, FIELD_SIZE, KIND, SCALE } from './json-layout.ts';
-
-// A step: its text in the first 16 bytes, filled up with zeros.
-/** Where the column's values lie; of the last step the length of what belongs to the object. */
-const TARGET: usize = 16;
-/** Length of the text, and from the ninth bit on what follows it. */
-const WHAT: usize = 20;
-const STEP_FIELD: usize = 24;
-/** The token of the key; 0: the step has none. */
-const TOKEN: usize = 28;
-const STEP_SIZE: usize = 32;
+import {
+  ABSENT,
+  COUNT,
+  DATA,
+  END,
+  FIELD,
+  FIELD_SIZE,
+  INT64,
+  KIND,
+  OTHER,
+  SCALE,
+  SKIP_NUMBER,
+  SKIP_OTHER,
+  SKIP_STRING,
+  STEP_FIELD,
+  STEP_SIZE,
+  STRING,
+  TARGET,
+  TEXT_ONLY,
+  TIME,
+  TOKEN,
+  WHAT,
+} from './json-layout.ts';
 
 const STEPS_MAX: usize = 96;
-const steps = memory.data(3072, 16);
-
-// What follows the text of a step.
-/** More text. */
-const TEXT_ONLY: u32 = 0;
-const SKIP_STRING: u32 = 1;
-const INT64: u32 = 2;
-const SKIP_NUMBER: u32 = 3;
-const TIME: u32 = 4;
-const STRING: u32 = 5;
-const OTHER: u32 = 6;
-const SKIP_OTHER: u32 = 7;
-/** The end of the row. */
-const END: u32 = 8;
-/** Behind the end: a column that rows of the shape do not name. */
-const ABSENT: u32 = 9;
+export const steps = memory.data(3072, 16);
 
 /** Where the list ends; 0: there is no shape. */
 let stepsEnd: usize = 0;
@@ -77,8 +74,8 @@ export function forgetShape(): void {
   shapedRows = 0;
 }
 
-export function countShaped(): void {
-  shapedRows++;
+export function countShaped(rows: u32): void {
+  shapedRows += rows;
 }
 
 /** Counts the unknown keys of rows that were read by the shape. */
@@ -214,8 +211,10 @@ function isNamed(field: usize, end: usize): bool {
   return false;
 }
 
-function fillAbsent(first: usize, row: u32): void {
-  for (let step = first; step < stepsEnd; step += STEP_SIZE) setNull(load<usize>(step, STEP_FIELD), row);
+/** Behind the last step `end`: NULL for each column that rows of the shape do not name. */
+export function fillAbsent(end: usize, row: u32): void {
+  for (let step = end + STEP_SIZE; step < stepsEnd; step += STEP_SIZE)
+    setNull(load<usize>(step, STEP_FIELD), row);
 }
 
 /** Notes where the row departs from the shape. */
@@ -274,7 +273,7 @@ export function readShaped(start: usize, row: u32): usize {
     else if (follows == STRING) p = copyString(p, load<usize>(step, STEP_FIELD), row);
     else if (follows == END) {
       shapedEnd = behind + load<u32>(step, TARGET);
-      if (step + STEP_SIZE < stepsEnd) fillAbsent(step + STEP_SIZE, row);
+      fillAbsent(step, row);
       return p - 1;
     } else if (follows == OTHER) p = readValue(p, load<usize>(step, STEP_FIELD), row);
     else if (follows == SKIP_OTHER) p = skipValue(p, 0);

@@ -79,8 +79,30 @@ export function readText(p: usize, field: usize, row: u32): usize {
 export function copyString(p: usize, field: usize, row: u32): usize {
   const offsets = load<usize>(field, DATA) + (row << 2);
   const heap = load<usize>(field, HEAP);
-  let to = heap + load<u32>(offsets);
+  const to = heap + load<u32>(offsets);
+  const at = copyPlain(p, to);
+  if (load<u8>(at) != 34) return readEscaped(at, to + (at - p), heap, offsets);
+  store<u32>(offsets, <u32>(to - heap + (at - p)), 4);
+  return at + 1;
+}
+
+/** As `copyString`, and 0 also for texts that are not plain. */
+// @ts-ignore: decorator
+@inline
+export function copyPlainString(p: usize, field: usize, row: u32): usize {
+  const offsets = load<usize>(field, DATA) + (row << 2);
+  const start = load<u32>(offsets);
+  const at = copyPlain(p, load<usize>(field, HEAP) + start);
+  store<u32>(offsets, start + <u32>(at - p), 4);
+  return load<u8>(at) == 34 ? at + 1 : 0;
+}
+
+/** `plainEnd`; the bytes before it, and some behind it, are copied to `target`. */
+// @ts-ignore: decorator
+@inline
+function copyPlain(p: usize, target: usize): usize {
   let at = p;
+  let to = target;
   // Most texts are ASCII without escapes: nothing else to note. Short ones end in the first two vectors; longer ones take four
   // at once, so that their length is seldom a branch that is guessed wrong.
   const first = v128.load(at);
@@ -106,12 +128,7 @@ export function copyString(p: usize, field: usize, row: u32): usize {
       to += 64;
     }
   }
-  const plain = <usize>ctz<u64>(stops);
-  at += plain;
-  to += plain;
-  if (load<u8>(at) != 34) return readEscaped(at, to, heap, offsets);
-  store<u32>(offsets, <u32>(to - heap), 4);
-  return at + 1;
+  return at + <usize>ctz<u64>(stops);
 }
 
 /** Goes on with a text at something that is not plain. */
@@ -229,10 +246,10 @@ function writePoint(to: usize, point: u32): usize {
   return to + 4;
 }
 
-/** The string whose first byte after the quote is at `p`. */
+/** Of the string whose first byte after the quote is at `p`: its closing quote, or what is not plain before it. */
 // @ts-ignore: decorator
 @inline
-export function skipString(p: usize): usize {
+export function plainEnd(p: usize): usize {
   let at = p;
   let stops: u64 = plainStopsOfTwo(v128.load(at), v128.load(at, 16));
   if (stops == 0) {
@@ -245,7 +262,14 @@ export function skipString(p: usize): usize {
       at += 64;
     }
   }
-  at += <usize>ctz<u64>(stops);
+  return at + <usize>ctz<u64>(stops);
+}
+
+/** Passes the string whose first byte after the quote is at `p`. */
+// @ts-ignore: decorator
+@inline
+export function skipString(p: usize): usize {
+  const at = plainEnd(p);
   return load<u8>(at) == 34 ? at + 1 : skipRest(at);
 }
 

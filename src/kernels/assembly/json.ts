@@ -17,7 +17,7 @@ import {
   countShaped,
   firstStep,
   flushShape,
-  forgetShape,
+  forgetShape as forgetSteps,
   hasShape,
   learnShape,
   leftAt,
@@ -30,6 +30,7 @@ import {
   stepBehind,
   tokenOfStep,
 } from './json-shape.ts';
+import { firstEnd, forgetLengths, guessNext, noteLength, readTwo, secondEnd, secondLine } from './json-pairs.ts';
 import { validUtf8 } from './utf8.ts';
 import {
   BYTES,
@@ -47,7 +48,13 @@ import {
 import { mixStream } from './columns-bytes.ts';
 import { packBytes, packWords } from './pack.ts';
 
-export { forgetShape, packBytes, packWords };
+export { packBytes, packWords };
+
+/** Descriptors or places of columns have changed, or other rows come. Unknown keys must have been counted. */
+export function forgetShape(): void {
+  forgetSteps();
+  forgetLengths();
+}
 
 /** Where memory is free from: below lie the constants of this file. */
 export function heapBase(): usize {
@@ -247,7 +254,7 @@ function readLine(start: usize, row: u32): usize {
     if (end != 0) {
       objectEnd = shapedEnd;
       if (seenHigh() && !validUtf8(start, objectEnd)) return 0;
-      countShaped();
+      countShaped(1);
       return end;
     }
     end = readRow(leftAt, leftStep, row);
@@ -302,6 +309,13 @@ export function closeHash(end: usize, lanes: usize): usize {
   return at;
 }
 
+// @ts-ignore: decorator
+@inline
+function noteRange(row: u32, start: usize, end: usize): void {
+  store<u32>(ranges + (row << 3), start);
+  store<u32>(ranges + (row << 3), end, 4);
+}
+
 /**
  * Reads rows of `[from, end)` from row number `row` on until `rowMax` is reached, no whole line is left, or one needs the
  * complete decoder. Ranges of the rows are written as positions less `shift`.
@@ -322,21 +336,34 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
       status = FULL;
       break;
     }
-    let start = p;
-    if (load<u8>(p) != 0x7b) {
-      start = skipSpace(p);
-      if (load<u8>(start) == 10) {
-        p = start + 1;
-        continue;
+    const other = row + 2 <= rowMax ? guessNext(p, limit) : 0;
+    if (other != 0 && readTwo(p, other, row)) {
+      noteLength(<u32>(other - p));
+      noteRange(row, p - shift, firstEnd - shift);
+      noteRange(row + 1, other - shift, secondEnd - shift);
+      countShaped(2);
+      row += 2;
+      p = secondLine + 1;
+    } else {
+      let start = p;
+      if (load<u8>(p) != 0x7b) {
+        start = skipSpace(p);
+        if (load<u8>(start) == 10) {
+          p = start + 1;
+          continue;
+        }
       }
+      const lineEnd = load<u8>(start) == 0x7b ? readLine(start, row) : 0;
+      if (lineEnd == 0) {
+        // What was noted as NULL, the complete decoder notes again or takes back.
+        status = SLOW;
+        break;
+      }
+      noteLength(<u32>(lineEnd + 1 - p));
+      noteRange(row, start - shift, objectEnd - shift);
+      row++;
+      p = lineEnd + 1;
     }
-    const lineEnd = load<u8>(start) == 0x7b ? readLine(start, row) : 0;
-    if (lineEnd == 0) {
-      // What was noted as NULL, the complete decoder notes again or takes back.
-      status = SLOW;
-      break;
-    }
-    p = lineEnd + 1;
     // Between rows, where the processor has steps of both at once under way. Two blocks, for a loop that ends like the last.
     for (; hashed + 128 <= p; hashed += 128) {
       low = mixStream(low, v128.load(hashed), v128.load(hashed, 32));
@@ -344,9 +371,6 @@ export function scan(from: usize, end: usize, firstRow: u32, rowMax: u32, shift:
       low = mixStream(low, v128.load(hashed, 64), v128.load(hashed, 96));
       high = mixStream(high, v128.load(hashed, 80), v128.load(hashed, 112));
     }
-    store<u32>(ranges + (row << 3), start - shift);
-    store<u32>(ranges + (row << 3), objectEnd - shift, 4);
-    row++;
   }
   flushShape();
   hashAt = hashed;
