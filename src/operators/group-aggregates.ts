@@ -71,7 +71,7 @@ export class GroupInputs {
     const columns = this.#args.evaluate(batch, errors);
     const filters = this.#filters.map(({ expr, predicate }) => {
       const before = errors.list.length;
-      const passes = passing(predicate, batch, errors);
+      const passes = passesOf(predicate, batch, errors);
       if (errors.list.length > before) errors.nameSince(before, exprName(expr, this.#inputSchema));
       return passes;
     });
@@ -100,12 +100,16 @@ class Places {
   }
 }
 
-function passing(filter: CompiledPredicate, batch: RecordBatch, errors: RowErrors): Uint8Array {
+function passesOf(filter: CompiledPredicate, batch: RecordBatch, errors: RowErrors): Uint8Array {
   const { indices, count } = filter(batch, errors);
   const passes = new Uint8Array(batch.rows);
   for (let at = 0; at < count; at++) passes[indices[at] as number] = 1;
   return passes;
 }
+
+/** Lists of groups at work in a call that nobody else gets to see. */
+let found = new Int32Array(0);
+let passing = new Int32Array(0);
 
 export class GroupedAggregates {
   readonly #calls: readonly AggregateCall[];
@@ -113,7 +117,6 @@ export class GroupedAggregates {
   index: GroupIndex;
   accumulators: readonly Accumulator[];
   #groups = new Int32Array(0);
-  #filtered = new Int32Array(0);
   #members = new Int32Array(0);
   /** 1: the group has changed since `takeChanged` last told; null: it has told nothing yet, and every group counts. */
   #isChanged: Uint8Array | null = null;
@@ -137,10 +140,21 @@ export class GroupedAggregates {
     const rows = to - from;
     if (this.#groups.length < rows) this.#groups = new Int32Array(rows);
     const groups = this.#groups;
+    this.#find(evaluated, from, to, groups);
+    return groups;
+  }
+
+  #find(evaluated: EvaluatedBatch, from: number, to: number, groups: Int32Array): void {
     this.index.lookupOrInsert(evaluated.keys, from, to, groups);
     this.#makeRoom();
-    this.#noteChanged(groups, rows);
-    return groups;
+    this.#noteChanged(groups, to - from);
+  }
+
+  /** `groupsOf` and `update` in one, for many of these that get few rows each. */
+  take(evaluated: EvaluatedBatch, from: number, to: number): void {
+    if (found.length < to - from) found = new Int32Array(to - from);
+    this.#find(evaluated, from, to, found);
+    this.update(evaluated, from, to, found);
   }
 
   #noteChanged(groups: Int32Array, rows: number): void {
@@ -225,12 +239,12 @@ export class GroupedAggregates {
     return members;
   }
 
+  /** Valid until anybody's next call. */
   #onlyPassing(groups: Int32Array, passes: Uint8Array, from: number, rows: number): Int32Array {
-    if (this.#filtered.length < rows) this.#filtered = new Int32Array(rows);
-    for (let row = 0; row < rows; row++) {
-      this.#filtered[row] = passes[from + row] === 1 ? (groups[row] as number) : -1;
-    }
-    return this.#filtered;
+    if (passing.length < rows) passing = new Int32Array(rows);
+    for (let row = 0; row < rows; row++)
+      passing[row] = passes[from + row] === 1 ? (groups[row] as number) : -1;
+    return passing;
   }
 
   /** Keys, then accumulator states, of the given groups. */

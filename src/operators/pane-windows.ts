@@ -66,11 +66,11 @@ export class PaneWindows {
   /** Rows `[from, to)` belong to the pane at `start`. */
   update(start: number, evaluated: EvaluatedBatch, from: number, to: number): void {
     const { groups } = this.#paneAt(start);
-    groups.update(evaluated, from, to, groups.groupsOf(evaluated, from, to));
+    groups.take(evaluated, from, to);
     if (start >= this.#enteredTo) return;
     // Rare: out of the watermark's bound, too late for some windows of the pane and in time for others.
     const rows = this.#make();
-    rows.update(evaluated, from, to, rows.groupsOf(evaluated, from, to));
+    rows.take(evaluated, from, to);
     this.#sliding?.amend(groups, rows);
   }
 

@@ -20,16 +20,23 @@ const GOLDEN = 0x9e3779b1;
 const PROBES_MAX = 64;
 
 /** Keys that lie within so many of each other are close, however few they are. */
-const SPAN_MIN = 64;
+const SPAN_MIN = 256;
+/** Room for the distances of the first keys: few enough that V8 keeps them beside its objects. */
+const SPAN_FIRST = 16;
 /** Keys are close while they span no more than this many times their number. */
 const SPAN_PER_KEY = 4;
 /** Hashed keys are looked at again, whether they are close, when there are so many. */
 const NEAR_MIN = 1024;
 
+const NO_SLOTS = new Int32Array(0);
+
 export class PairTable implements KeyTable {
   readonly #type: SqlType;
   readonly #layout: 'int32' | 'int64' | 'timestamp';
-  #slots = new Int32Array(2 * SLOTS_MIN);
+  /** None while keys are not hashed. */
+  #slots = NO_SLOTS;
+  /** So many keys have been announced: what slots are made for once keys are hashed. */
+  #announced = 0;
   #lows = new Int32Array(0);
   /** Number + 1 (0: no such key) at the distance of the low word from `#base`; null: keys are hashed. */
   #near: Int32Array | null = new Int32Array(0);
@@ -79,6 +86,7 @@ export class PairTable implements KeyTable {
       for (let number = 0; number < this.count; number++)
         near[((this.#lows[number] as number) - this.#base) >>> 0] = 0;
     this.#nullAt = -1;
+    this.#announced = 0;
     this.count = 0;
   }
 
@@ -173,10 +181,10 @@ export class PairTable implements KeyTable {
   #insertNear(low: number, high: number): number {
     const known = this.count - (this.#nullAt < 0 ? 0 : 1);
     if (known === 0) {
-      this.#base = low & -SPAN_MIN;
+      this.#base = low & -SPAN_FIRST;
       this.#nearHigh = high;
       // What a cleared table has is as good.
-      if (this.#near?.length === 0) this.#near = new Int32Array(SPAN_MIN);
+      if (this.#near?.length === 0) this.#near = new Int32Array(SPAN_FIRST);
     }
     if (high !== this.#nearHigh || !this.#reach(low, known)) {
       this.#hashAll();
@@ -194,7 +202,7 @@ export class PairTable implements KeyTable {
     const end = Math.max((this.#base >>> 0) + before, (low >>> 0) + 1);
     const span = end - first;
     if (span === before) return true;
-    if (span > Math.max(4 * SPAN_MIN, SPAN_PER_KEY * known)) return false;
+    if (span > Math.max(SPAN_MIN, SPAN_PER_KEY * known)) return false;
     // The room to spare lies where the range grows.
     const spare = span >> 1;
     const base = first === this.#base >>> 0 ? first : Math.max(0, first - spare);
@@ -220,7 +228,7 @@ export class PairTable implements KeyTable {
       if (low > last) last = low;
     }
     if (last - first >= SPAN_PER_KEY * this.count) return false;
-    this.#slots = new Int32Array(2 * SLOTS_MIN);
+    this.#slots = NO_SLOTS;
     this.#nearHigh = high;
     this.#base = first | 0;
     this.#near = new Int32Array(0);
@@ -230,7 +238,7 @@ export class PairTable implements KeyTable {
   #hashAll(): void {
     this.#near = null;
     let slots = SLOTS_MIN;
-    while (isCrowded(this.count, slots)) slots *= 2;
+    while (isCrowded(Math.max(this.count, this.#announced), slots)) slots *= 2;
     this.#rehash(slots);
   }
 
@@ -309,10 +317,10 @@ export class PairTable implements KeyTable {
       this.#lows = wider(Int32Array, this.#lows, count);
       if (this.#highs !== null) this.#highs = wider(Int32Array, this.#highs, count);
     }
-    // Keys that are not hashed have no slots yet, however many they are.
-    const room = Math.max(count, this.count);
+    this.#announced = Math.max(count, this.count);
+    if (this.#near !== null) return;
     let slots = this.#slots.length >> 1;
-    while (isCrowded(room, slots)) slots *= 2;
+    while (isCrowded(this.#announced, slots)) slots *= 2;
     if (slots * 2 > this.#slots.length) this.#rehash(slots);
   }
 

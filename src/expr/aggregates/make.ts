@@ -155,8 +155,9 @@ export function makeAccumulator(call: AggregateCall): Accumulator {
 function distinctInner(call: AggregateCall): Accumulator | null {
   const retracts = call.retracts === true;
   if (call.fn === 'approx-distinct') return retracts ? new CountAccumulator() : null;
+  if (!call.distinct) return null;
   const declared = AGGREGATES.find(({ id }) => id === call.fn);
-  if (!call.distinct || declared?.ignoresDuplicates === true) return null;
+  if (declared?.ignoresDuplicates === true) return null;
   return keeping(call) === undefined ? plain(call) : null;
 }
 
@@ -169,6 +170,9 @@ const sharedDistinct = (call: AggregateCall, inners: readonly Accumulator[]): Sh
 
 /** One for each call, as `makeAccumulator` makes them; those with DISTINCT over the same arguments share what they keep. */
 export function makeAccumulators(calls: readonly AggregateCall[]): Accumulator[] {
+  // Panes are made by the thousand: most have nothing to share.
+  if (calls.every((call) => !call.distinct && call.fn !== 'approx-distinct'))
+    return calls.map(makeAccumulator);
   const tables: number[][] = [];
   const open = new Map<string, number[]>();
   calls.forEach((call, at) => {
