@@ -18,7 +18,7 @@ import {
   makeInterval,
   strideOf,
 } from '../vector.ts';
-import { int64AsNumber, writeSafeInt64 } from '../wide.ts';
+import { fitsInt64, int64AsNumber, isSafe, writeInt64, writeSafeInt64 } from '../wide.ts';
 import { moment, split, unitName } from './calendar.ts';
 
 const numberAt = (column: Column, row: number): number =>
@@ -99,11 +99,18 @@ const age: Evaluate = (args, rows) => {
   return { ...result, validity: combineValidity(args, rows) };
 };
 
-/** Which unit of time a moment lies in, counted from some one: the difference counts the bounds between two. */
-function ordinalOf(unit: string, days: number, micros: number): number | null {
+/** Units that lie in a day, by their microseconds. */
+const IN_DAY: Readonly<Record<string, number>> = {
+  hour: 3_600_000_000,
+  minute: 60_000_000,
+  second: 1_000_000,
+  millisecond: 1000,
+  microsecond: 1,
+};
+
+/** Which unit of days or longer a day lies in, counted from some one: the difference counts the bounds between two. */
+function ordinalOf(unit: string, days: number): number | null {
   const { year, month } = dateOfDays(days);
-  const inDay = (size: number): number =>
-    days * (86_400_000_000 / size) + Math.floor(micros / size);
   switch (unit) {
     case 'millennium':
       return Math.floor((year - 1) / 1000);
@@ -121,20 +128,30 @@ function ordinalOf(unit: string, days: number, micros: number): number | null {
       return Math.floor((days + 3) / 7);
     case 'day':
       return days;
-    case 'hour':
-      return inDay(3_600_000_000);
-    case 'minute':
-      return inDay(60_000_000);
-    case 'second':
-      return inDay(1_000_000);
-    case 'millisecond':
-      return inDay(1000);
-    case 'microsecond':
-      return inDay(1);
     default:
       return null;
   }
 }
+
+type Moment = typeof moment;
+
+/** Bounds of a unit from one moment to the other, exact whatever they are; null: there is no such unit. */
+function boundsBetween(unit: string, start: Moment, end: Moment): number | bigint | null {
+  const size = IN_DAY[unit];
+  if (size === undefined) {
+    const [from, to] = [ordinalOf(unit, start.days), ordinalOf(unit, end.days)];
+    return from === null || to === null ? null : to - from;
+  }
+  const days = end.days - start.days;
+  const rest = Math.floor(end.micros / size) - Math.floor(start.micros / size);
+  const each = DAY_MICROS / size;
+  const bounds = days * each + rest;
+  return isSafe(days * each) && isSafe(bounds)
+    ? bounds
+    : BigInt(days) * BigInt(each) + BigInt(rest);
+}
+
+const DAY_MICROS = 86_400_000_000;
 
 const dateDiff: Evaluate = (args, rows, errors) => {
   const [units, earlier, later] = args as readonly [TextColumn, Int64Column, Int64Column];
@@ -144,14 +161,14 @@ const dateDiff: Evaluate = (args, rows, errors) => {
     if (!outcome.has(row)) continue;
     const unit = unitName(textAt(units, row * strideOf(units)));
     split(later.words, row * strideOf(later));
-    const end = ordinalOf(unit, moment.days, moment.micros);
+    const end = { ...moment };
     split(earlier.words, row * strideOf(earlier));
-    const start = ordinalOf(unit, moment.days, moment.micros);
-    if (end === null || start === null)
+    const bounds = boundsBetween(unit, moment, end);
+    if (bounds === null)
       outcome.fail(row, 'INVALID_CAST', () => `date_diff knows no unit '${unit}'`);
-    else if (!Number.isSafeInteger(end - start))
-      outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'a difference of moments out of range');
-    else writeSafeInt64(result.words, row, end - start);
+    else if (typeof bounds === 'number') writeSafeInt64(result.words, row, bounds);
+    else if (fitsInt64(bounds)) writeInt64(result.words, row, bounds);
+    else outcome.fail(row, 'NUMERIC_OUT_OF_RANGE', () => 'a difference of moments out of range');
   }
   return { ...result, validity: outcome.validity };
 };

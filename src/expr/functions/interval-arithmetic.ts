@@ -54,8 +54,9 @@ function shift(
   const micros = wide(interval, from);
   const start = int64AsNumber(moment, at);
   if (months === 0) {
-    const value = start + days * DAY + micros * sign;
-    if (isSafe(start) && isSafe(micros) && isSafe(value)) {
+    const day = start + days * DAY;
+    const value = day + micros * sign;
+    if (isSafe(start) && isSafe(day) && isSafe(micros) && isSafe(value)) {
       writeSafeInt64(words, row, value);
       return true;
     }

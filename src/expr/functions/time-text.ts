@@ -42,19 +42,21 @@ const toText =
           outcome.fail(row, 'PARSE_ERROR', () => problem);
         } else {
           const at = row * strideOf(input);
-          const stretch = Math.floor(int64AsNumber(input.words, at) / fineness);
+          const time = int64AsNumber(input.words, at);
+          const stretch = Math.floor(time / fineness);
           if (fineness < FINE_MAX) {
             split(input.words, at);
             writeTime(known.parts, moment.days, moment.micros, sink);
             text = NOTHING;
-          } else if (stretch !== kept || !isSafe(stretch)) {
+          } else if (stretch !== kept || !isSafe(time)) {
             split(input.words, at);
             const one = new TextSink(1, 32);
             writeTime(known.parts, moment.days, moment.micros, one);
             one.endRow();
             const written = one.finish(null);
             text = written.bytes.subarray(0, written.offsets[1]);
-            kept = stretch;
+            // Of a time that is not exact here, not even the second is certain.
+            kept = isSafe(time) ? stretch : NaN;
           }
           sink.append(text, 0, text.length);
         }
