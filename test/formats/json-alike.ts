@@ -94,7 +94,8 @@ export function alikeCase(prng: Prng): Case {
   const startsEmpty = prng.chance(0.2);
   const lines = Array.from({ length: 2 + prng.below(60) }, (_, row) => {
     const values = parts.map(({ name, usual }) => {
-      const isEmpty = row === 0 && startsEmpty;
+      // The second row is the first that the kernel learns from.
+      const isEmpty = row < 2 && startsEmpty;
       const value = isEmpty ? 'null' : prng.chance(oddity) ? prng.pick(UNUSUAL) : usual(prng);
       return `"${name}":${value}`;
     });
@@ -104,10 +105,7 @@ export function alikeCase(prng: Prng): Case {
       : line;
   });
   const bytes = new TextEncoder().encode(lines.join(''));
-  // U+E000 is EE 80 80.
-  bytes.forEach((byte, at) => {
-    if (byte === 0xee) bytes[at + 1] = 0x41;
-  });
+  breakUtf8(bytes);
   if (prng.chance(oddity)) bytes[prng.below(bytes.length)] = prng.below(256);
   const ends = [...bytes.keys()].filter((at) => bytes[at] === 10);
   const cuts = Array.from({ length: prng.below(4) }, () =>
@@ -121,6 +119,33 @@ export function alikeCase(prng: Prng): Case {
     cuts: [...cuts.toSorted((left, right) => left - right), bytes.length],
     rowsMax: prng.pick([2, 3, 8, 1000]),
   };
+}
+
+/** Makes each U+E000, which is EE 80 80, bytes that are no UTF-8. */
+function breakUtf8(bytes: Uint8Array): void {
+  bytes.forEach((byte, at) => {
+    if (byte === 0xee) bytes[at + 1] = 0x41;
+  });
+}
+
+/** A text that rows begin without, and the first or second of two rows in which it is awkward. */
+export function awkwardCases(): Case[] {
+  return ['null', '"a\ue000b"', '"a\\', '"a\\nb"', '"é"'].flatMap((value) =>
+    [8, 9].map((before): Case => {
+      const values = ['null', 'null', ...Array(before).fill('"abcdef"'), value];
+      const rows = [...values, ...Array(20).fill('"abcdef"')].map((each) => `{"k":${each}}\n`);
+      const bytes = new TextEncoder().encode(rows.join(''));
+      breakUtf8(bytes);
+      return {
+        columns: [{ name: 'k', type: TEXT, nullable: true, default: null }],
+        spec: JSON_FORMAT,
+        options: {},
+        bytes,
+        cuts: [bytes.length],
+        rowsMax: 1000,
+      };
+    }),
+  );
 }
 
 /**

@@ -10,7 +10,7 @@ import { Prng } from '../../src/base/prng.ts';
 import { compiledKernel, readKernels } from '../../src/cli/kernels.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
 import type { KernelName } from '../../src/kernels/kernels.ts';
-import { alikeCase, cutCases } from '../formats/json-alike.ts';
+import { alikeCase, awkwardCases, cutCases } from '../formats/json-alike.ts';
 import {
   firstDifference,
   hostileCase,
@@ -124,6 +124,7 @@ const FAULTS: readonly Fault[] = [
     'b = skipValue(b, 0);\n      if (seenHigh()) return false;',
     'b = skipValue(b, 0);',
   ),
+  fault('json-pairs', 'if (a == 0) return false;', ''),
   fault('json-pairs', 'slot + 8', 'slot'),
   fault('json-pairs', 'secondEnd = behindB', 'secondEnd = behindA'),
   fault(
@@ -315,7 +316,7 @@ const ROUNDS_MAX = 1000;
 afterAll(() => useKernels(null));
 
 const CASES = {
-  near: [...neighbourCases(), windowsCase(), ...cutCases()],
+  near: [...neighbourCases(), windowsCase(), ...awkwardCases(), ...cutCases()],
   utf8: [0, 13, 14].map(utf8Case),
 };
 

@@ -163,6 +163,8 @@ function readBoth(one: usize, other: usize, row: u32): bool {
       const field = load<usize>(step, STEP_FIELD);
       clearHigh();
       a = readPresent(a, field, row);
+      // Where a text of the second row goes, the first one's says.
+      if (a == 0) return false;
       b = readPresent(b, field, row + 1);
       if (seenHigh()) return false;
     } else if (follows == SKIP_OTHER) {
