@@ -1,5 +1,6 @@
 /** What rows weigh, for flow control and for cutting things into pieces of a size. */
 import { unreachable } from '../base/assert.ts';
+import { LIMITS } from '../base/limits.ts';
 import type { Column } from './column.ts';
 import type { RecordBatch } from './record-batch.ts';
 import { sliceColumn } from './take.ts';
@@ -58,6 +59,41 @@ export function valueBytes(column: Column, index: number): number {
     default:
       return fixedBytes(column);
   }
+}
+
+/** Bytes of texts and lists among the values at `indices`, each as often as it stands there; a negative index has none. */
+export function takenBytes(column: Column, indices: Int32Array): number {
+  let bytes = 0;
+  if (column.tag === 'text') {
+    const { offsets } = column;
+    for (let at = 0; at < indices.length; at++) {
+      const index = indices[at] as number;
+      if (index >= 0) bytes += (offsets[index + 1] as number) - (offsets[index] as number);
+    }
+  } else if (fixedBytes(column) === 0) {
+    for (let at = 0; at < indices.length; at++)
+      if ((indices[at] as number) >= 0) bytes += valueBytes(column, indices[at] as number);
+  }
+  return bytes;
+}
+
+/**
+ * Calls `make` for `[from, to)`, or for parts of it one after the other, so that what `bytesOf` tells of each fits one piece of work
+ * or it is a single row: a row that is picked again and again weighs each time.
+ */
+export function inRoom(
+  from: number,
+  to: number,
+  bytesOf: (from: number, to: number) => number,
+  make: (from: number, to: number) => void,
+): void {
+  if (to - from < 2 || bytesOf(from, to) <= LIMITS.unitBytesMax) {
+    make(from, to);
+    return;
+  }
+  const middle = (from + to) >> 1;
+  inRoom(from, middle, bytesOf, make);
+  inRoom(middle, to, bytesOf, make);
 }
 
 /** Bytes of the buffers that hold the first `rows` values, without validity. */

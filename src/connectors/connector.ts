@@ -132,6 +132,8 @@ export interface SinkOutput {
 
 export interface Sink {
   onBatch(batch: RecordBatch, epoch: number, output: SinkOutput): void;
+  /** As for operators: rows that would have made more files than one piece of work should. */
+  takeRest?(): RecordBatch | null;
   /** Everything received so far belongs to `epoch`; stage the rest. */
   onBarrier(epoch: number, output: SinkOutput): void;
   /** Rows handed over and not yet staged, in bytes: part of the memory budget. */

@@ -14,6 +14,7 @@
  */
 import { must } from '../base/assert.ts';
 import { LIMITS } from '../base/limits.ts';
+import { concatBatches } from '../batch/concat.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import type { RowProblem } from '../operators/operator.ts';
 import { rowJson } from '../operators/row-json.ts';
@@ -58,6 +59,7 @@ export class FileSink implements Sink {
   /** By the folder under that of the sink; without partitions the one file stays. */
   readonly #files = new Map<string, OutputFile>();
   #nextIndex = 0;
+  #rest: RecordBatch | null = null;
 
   constructor(context: SinkContext, options: FileOptions) {
     this.#context = context;
@@ -67,12 +69,27 @@ export class FileSink implements Sink {
 
   onBatch(batch: RecordBatch, epoch: number, output: SinkOutput): void {
     if (this.#partitioner === null) this.#write('', batch, epoch, output);
-    else if (batch.rows > 0)
-      for (const dealt of this.#partitioner.deal(batch)) {
-        if (this.#folderBytes(dealt.folder) > KEY_BYTES_MAX - NAME_BYTES_MAX)
-          output.fail(this.#tooLong(dealt));
-        else this.#write(dealt.folder, dealt.batch, epoch, output);
+    else if (batch.rows > 0) this.#deal(this.#partitioner.deal(batch), epoch, output);
+  }
+
+  /** Folder by folder, until so many files are closed that the store has enough to do. */
+  #deal(all: readonly Dealt[], epoch: number, output: SinkOutput): void {
+    const enough = this.#nextIndex + LIMITS.stagingFilesMax;
+    for (const [at, dealt] of all.entries()) {
+      if (this.#nextIndex >= enough) {
+        this.#rest = concatBatches(all.slice(at).map(({ batch }) => batch));
+        return;
       }
+      if (this.#folderBytes(dealt.folder) > KEY_BYTES_MAX - NAME_BYTES_MAX)
+        output.fail(this.#tooLong(dealt));
+      else this.#write(dealt.folder, dealt.batch, epoch, output);
+    }
+  }
+
+  takeRest(): RecordBatch | null {
+    const rest = this.#rest;
+    this.#rest = null;
+    return rest;
   }
 
   onBarrier(epoch: number, output: SinkOutput): void {

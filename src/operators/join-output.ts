@@ -2,6 +2,7 @@
  * Rows a join emits, gathered as places and turned into batches: a row of the batch at hand, a row the other side
  * keeps, or NULLs in place of either.
  */
+import { inRoom, takenBytes } from '../batch/batch-bytes.ts';
 import { nullColumn } from '../batch/column-builder.ts';
 import type { Column, Int64Column } from '../batch/column.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
@@ -77,9 +78,11 @@ export class JoinOutput {
     times: RowTimes,
     output: Output,
   ): void {
-    for (let from = 0; from < rows.length; from += LIMITS.batchRowsMax) {
-      const picked = rows.subarray(from, from + LIMITS.batchRowsMax);
-      const met = ids.subarray(from, from + LIMITS.batchRowsMax);
+    const bytesOf = (from: number, to: number): number =>
+      bytesOfRows(batch, rows.subarray(from, to)) + other.gatheredBytes(ids.subarray(from, to));
+    const emit = (from: number, to: number): void => {
+      const picked = rows.subarray(from, to);
+      const met = ids.subarray(from, to);
       const count = picked.length;
       const own = ownColumns(batch, picked);
       const others = other.gatherRows(met, this.#equals[port === 0 ? 0 : 1], own);
@@ -89,7 +92,9 @@ export class JoinOutput {
         eventTime: this.#timed ? timesFrom(other.rows.laterTimes(times, picked, met)) : null,
         retract: null,
       });
-    }
+    };
+    for (let from = 0; from < rows.length; from += LIMITS.batchRowsMax)
+      inRoom(from, Math.min(rows.length, from + LIMITS.batchRowsMax), bytesOf, emit);
   }
 
   /**
@@ -103,15 +108,18 @@ export class JoinOutput {
     const retracts = this.#retracts;
     this.#count = 0;
     this.#retracts = 0;
-    for (let from = 0; from < count; from += LIMITS.batchRowsMax) {
-      const to = Math.min(count, from + LIMITS.batchRowsMax);
+    const bytesOf = (from: number, to: number): number =>
+      (batch === null ? 0 : bytesOfRows(batch, this.#own.subarray(from, to))) +
+      other.gatheredBytes(this.#other.subarray(from, to));
+    const emit = (from: number, to: number): void =>
       output.emit({
         rows: to - from,
         columns: this.#columns(port, batch, other, from, to),
         eventTime: this.#timed ? timeColumn(this.#times, from, to) : null,
         retract: retracts === 0 ? null : this.#retract.slice(from, to),
       });
-    }
+    for (let from = 0; from < count; from += LIMITS.batchRowsMax)
+      inRoom(from, Math.min(count, from + LIMITS.batchRowsMax), bytesOf, emit);
   }
 
   #columns(
@@ -159,6 +167,9 @@ function ownColumns(batch: RecordBatch, picked: Int32Array): readonly Column[] {
   if (first === 0 && count === batch.rows) return batch.columns;
   return batch.columns.map((column) => sliceColumn(column, first, first + count));
 }
+
+const bytesOfRows = (batch: RecordBatch, rows: Int32Array): number =>
+  batch.columns.reduce((sum, column) => sum + takenBytes(column, rows), 0);
 
 export function timeColumn(times: Float64Array, from: number, to: number): Int64Column {
   const length = to - from;

@@ -340,6 +340,15 @@ export class JoinSide {
     return this.#columns.map((store) => gatherPadded(store, ids));
   }
 
+  /** Bytes of the texts and lists of the rows at the given places, of the columns in `used`; null: of all. */
+  gatheredBytes(ids: Int32Array, used: ReadonlySet<number> | null = null, offset = 0): number {
+    let bytes = 0;
+    for (let at = 0; at < this.#columns.length; at++)
+      if (used === null || used.has(at + offset))
+        bytes += this.#columns[at]?.gatheredBytes?.(ids) ?? 0;
+    return bytes;
+  }
+
   /** As `gatherRows`, of the columns in `used` only; others are NULL. */
   gatherSome(ids: Int32Array, used: ReadonlySet<number>, offset: number): Column[] {
     return this.#columns.map((store, at) =>

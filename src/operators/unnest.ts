@@ -10,6 +10,7 @@
 import { LIMITS } from '../base/limits.ts';
 import { assert, must } from '../base/assert.ts';
 import { bitAt, bitmapBytes, setBit, type Column, type ListColumn } from '../batch/column.ts';
+import { batchBytes, valueBytes } from '../batch/batch-bytes.ts';
 import type { RecordBatch } from '../batch/record-batch.ts';
 import { sliceBatch, takeBatch, takeColumn } from '../batch/take.ts';
 import { INT64, type Schema } from '../batch/types.ts';
@@ -72,14 +73,17 @@ export class Unnest extends StatelessOperator {
     if (errors.failed)
       output.fail(problemsOf(errors, (row) => rowJson(batch, this.#inputSchema, row)));
     const { outer } = this.#spec;
-    const room = this.#origins.length;
+    const most = this.#origins.length;
+    const weighsFew = batchBytes(batch) * most <= LIMITS.unitBytesMax;
     let filled = 0;
     for (let row = 0; row < batch.rows; row++) {
       if (errors.hasFailed(row)) continue;
       const length = longest(lists, row);
+      // What stands beside a long list stands beside each element; weighed only where it may be too much.
+      const room = Math.min(most, weighsFew ? most : this.#roomOf(batch, row));
       // The place -1: the row has no elements and stays, with NULLs.
       for (let place = length === 0 && outer ? -1 : 0; place < length; place++) {
-        if (filled === room) {
+        if (filled >= room) {
           this.#emit(batch, lists, filled, output);
           filled = 0;
         }
@@ -89,6 +93,13 @@ export class Unnest extends StatelessOperator {
       }
     }
     this.#emit(batch, lists, filled, output);
+  }
+
+  /** Rows that may be in one batch when they are as wide as this one. */
+  #roomOf(batch: RecordBatch, row: number): number {
+    let bytes = 1;
+    for (const at of this.#spec.kept) bytes += valueBytes(must(batch.columns[at], 'a column'), row);
+    return Math.max(1, Math.floor(LIMITS.unitBytesMax / bytes));
   }
 
   #emit(batch: RecordBatch, lists: readonly ListColumn[], rows: number, output: Output): void {

@@ -51,6 +51,8 @@ export interface ColumnStore {
   has(index: number): boolean;
   /** A new column of the values at `indices`, in that order. */
   gather(indices: Int32Array): Column;
+  /** Bytes of the texts and lists in that column; absent: it has none. A negative index has none. */
+  gatheredBytes?(indices: Int32Array): number;
   /** Bytes allocated. */
   bytes(): number;
 }
@@ -423,6 +425,10 @@ class StructStore implements ColumnStore {
       if (order !== 0) return order;
     }
     return 0;
+  }
+
+  gatheredBytes(indices: Int32Array): number {
+    return this.#children.reduce((sum, child) => sum + (child.gatheredBytes?.(indices) ?? 0), 0);
   }
 
   gather(indices: Int32Array): Column {

@@ -123,6 +123,21 @@ export class ListStore implements ColumnStore {
     return size - other;
   }
 
+  gatheredBytes(indices: Int32Array): number {
+    let bytes = 0;
+    const elements = this.#elements;
+    for (let at = 0; at < indices.length; at++) {
+      const index = indices[at] as number;
+      if (index < 0) continue;
+      const length = this.#lengths[index] as number;
+      const start = this.#starts[index] as number;
+      bytes += length * 8;
+      if (elements.gatheredBytes === undefined) continue;
+      bytes += elements.gatheredBytes(Int32Array.from({ length }, (_, place) => start + place));
+    }
+    return bytes;
+  }
+
   gather(indices: Int32Array): Column {
     const length = indices.length;
     const offsets = new Int32Array(length + 1);

@@ -196,6 +196,15 @@ export class TextStore implements ColumnStore {
     return length - (to - from);
   }
 
+  gatheredBytes(indices: Int32Array): number {
+    let bytes = 0;
+    for (let at = 0; at < indices.length; at++) {
+      const index = indices[at] as number;
+      if (index >= 0) bytes += this.#lengths[index] as number;
+    }
+    return bytes;
+  }
+
   gather(indices: Int32Array): Column {
     const offsets = new Int32Array(indices.length + 1);
     let size = 0;

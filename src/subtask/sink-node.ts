@@ -42,6 +42,7 @@ export type SinkPort = {
 export class SinkNode implements NodeBody, SinkOutput {
   readonly operator: string;
   readonly sink: Sink;
+  readonly takeRest?: () => RecordBatch | null;
   readonly #port: SinkPort;
   readonly #subtask: number;
   #items: OpenItem[] = [];
@@ -60,6 +61,7 @@ export class SinkNode implements NodeBody, SinkOutput {
   constructor(operator: string, subtask: number, sink: Sink, epoch: number, port: SinkPort) {
     this.operator = operator;
     this.sink = sink;
+    if (sink.takeRest !== undefined) this.takeRest = () => this.#restOf(sink);
     this.#subtask = subtask;
     this.#epoch = epoch;
     this.#port = port;
@@ -88,6 +90,13 @@ export class SinkNode implements NodeBody, SinkOutput {
   onWatermark(): void {}
 
   onTick(): void {}
+
+  /** Rows that are left will be received again. */
+  #restOf(sink: Sink): RecordBatch | null {
+    const rest = sink.takeRest?.() ?? null;
+    this.#rows -= rest?.rows ?? 0;
+    return rest;
+  }
 
   stage(request: StageRequest): void {
     const index = this.#nextIndex++;

@@ -1,5 +1,13 @@
 /** Values that fit each for itself, and not all of a batch: it is cut, and nothing else changes. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { DECLARATIONS } from '../../src/connectors/declarations.ts';
+import { planSql } from '../../src/graph/plan-sql.ts';
+import type { Expr } from '../../src/expr/expr.ts';
+import { nullColumn } from '../../src/batch/column-builder.ts';
+import type { RecordBatch } from '../../src/batch/record-batch.ts';
+import { HashJoin } from '../../src/operators/hash-join.ts';
+import { Unnest } from '../../src/operators/unnest.ts';
+import type { JoinKind } from '../../src/plan/logical.ts';
 import { LIMITS } from '../../src/base/limits.ts';
 import { batchBytes } from '../../src/batch/batch-bytes.ts';
 import { batchFromRows, rowsOf } from '../../src/batch/values.ts';
@@ -81,4 +89,98 @@ test.each([
     ? t.reduce((most, { n }) => (n < 3_145_728n && n > most ? n : most), 0n)
     : BigInt(t.length - large) * (query.includes('unnest') ? 2n : 1n);
   expect(rows.map(({ c }) => BigInt(String(c))).at(-1)).toBe(expected);
+});
+
+describe('a wide row that stands beside many', () => {
+  const WIDE: Schema = [
+    { name: 'k', type: INT64, nullable: false },
+    { name: 't', type: TEXT, nullable: false },
+  ];
+  const NARROW: Schema = [
+    { name: 'k', type: INT64, nullable: false },
+    { name: 'x', type: INT64, nullable: false },
+  ];
+  const SIZE = 1_000_000;
+  const BESIDE = 24;
+  const wide = batchFromRows(WIDE, [{ k: 1n, t: 'w'.repeat(SIZE) }]);
+  const narrow = batchFromRows(
+    NARROW,
+    Array.from({ length: BESIDE }, (_, x) => ({ k: 1n, x: BigInt(x) })),
+  );
+  const join = (kind: JoinKind, residual: Expr | null): HashJoin =>
+    new HashJoin(
+      {
+        tag: 'join',
+        kind,
+        keys: [[column(0, INT64)], [column(0, INT64)]],
+        nullsMeet: [false],
+        residual,
+        updating: [false, false],
+        eventTime: [false, false],
+        time: { tag: 'any', ttlMicros: null },
+      },
+      [WIDE, NARROW],
+    );
+  /** The condition reads the wide text: it is gathered for the test as well. */
+  const LONGER = call('<', column(3, INT64), call('length', column(1, TEXT)));
+
+  test.each([
+    ['inner', null],
+    ['inner', LONGER],
+    ['left', null],
+    ['left', LONGER],
+  ] as const)('is given to an %s join in batches that are bounded in bytes', (kind, residual) => {
+    for (const wideFirst of [true, false]) {
+      const operator = join(kind, residual);
+      const met: bigint[] = [];
+      const output = {
+        emit: (batch: RecordBatch) => {
+          expect(batchBytes(batch)).toBeLessThan(LIMITS.unitBytesMax + ROWS * 64);
+          const taken = batch.columns.map((each, at) =>
+            at === 1 ? nullColumn(TEXT, batch.rows) : each,
+          );
+          for (const { x } of rowsOf({ ...batch, columns: taken }, [
+            ...WIDE.map((field) => ({ ...field, nullable: true })),
+            { name: 'j', type: INT64, nullable: true },
+            { name: 'x', type: INT64, nullable: true },
+          ]))
+            if (x !== null) met.push(x as bigint);
+        },
+        fail: () => expect.unreachable('every row can be computed'),
+        late: () => {},
+      };
+      operator.onBatch(wideFirst ? 0 : 1, wideFirst ? wide : narrow, output);
+      operator.onBatch(wideFirst ? 1 : 0, wideFirst ? narrow : wide, output);
+      expect(met.toSorted((a, b) => Number(a - b))).toEqual(
+        Array.from({ length: BESIDE }, (_, x) => BigInt(x)),
+      );
+    }
+  });
+
+  test('is given with the elements of its list in batches that are bounded in bytes', () => {
+    const sql = `CREATE TABLE t (s TEXT NOT NULL, l BIGINT[] NOT NULL) WITH (connector = 'single_file', path = 't', format = 'json', type = 'source');
+      SELECT s, x FROM t CROSS JOIN UNNEST(l) AS u (x);`;
+    const { graph } = planSql(sql, DECLARATIONS, { defaultSink: 'preview' });
+    const operator = graph?.operators.find(({ spec }) => spec.tag === 'unnest');
+    if (operator?.spec.tag !== 'unnest') throw new Error('no unnest');
+    const input = graph?.operators.find(
+      ({ id }) => id === graph.edges.find(({ to }) => to === operator.id)?.from,
+    );
+    if (input === undefined) throw new Error('no input');
+    let rows = 0;
+    const list = Array.from({ length: BESIDE }, (_, n) => BigInt(n));
+    new Unnest(operator.spec, input.schema).onBatch(
+      0,
+      batchFromRows(input.schema, [{ s: 'w'.repeat(SIZE), l: list }]),
+      {
+        emit: (batch) => {
+          rows += batch.rows;
+          expect(batchBytes(batch)).toBeLessThan(LIMITS.unitBytesMax + ROWS * 64);
+        },
+        fail: () => expect.unreachable('every row can be computed'),
+        late: () => {},
+      },
+    );
+    expect(rows).toBe(BESIDE);
+  });
 });

@@ -23,6 +23,8 @@ class Host {
   #nowMs = 10_000;
   #metrics: OperatorMetrics[] = [];
   readonly reports: HostReport[] = [];
+  /** Files on their way to where they are stored. */
+  readonly staging: Extract<HostEffect, { tag: 'stage' }>[] = [];
 
   constructor(sql: string) {
     const { graph, errors } = planSql(sql, DECLARATIONS, { defaultSink: 'preview' });
@@ -73,10 +75,23 @@ class Host {
       if (effect.tag === 'put-file') {
         const { requestId } = effect;
         this.#take(this.#machine.handle({ tag: 'file-put', requestId }, this.#nowMs).effects);
+      } else if (effect.tag === 'stage') this.staging.push(effect);
+      else if (effect.tag === 'pre-commit') {
+        const { requestId } = effect;
+        this.#take(this.#machine.handle({ tag: 'pre-committed', requestId }, this.#nowMs).effects);
       } else if (effect.tag === 'report') {
         this.reports.push(effect.report);
         if (effect.report.tag === 'heartbeat') this.#metrics = effect.report.metrics;
       }
+    }
+  }
+
+  /** The store confirms all that is on its way. */
+  store(): void {
+    for (const { requestId, request } of this.staging.splice(0)) {
+      const { key, rows, bytes } = request;
+      const staged = { key, uploadId: null, etag: 'e', size: bytes.length, rows };
+      this.#take(this.#machine.handle({ tag: 'staged', requestId, staged }, this.#nowMs).effects);
     }
   }
 
@@ -161,6 +176,24 @@ test('long lists are unnested in turns, each element once', () => {
   expect(host.count('unnest', 'rowsOut')).toBe(3_000_000);
   expect(turns).toBeGreaterThan(20);
   expect(most).toBeLessThan(3 * LIMITS.unitRowsMax);
+});
+
+test('a sink of very many folders closes a bounded number of files at a time, and a barrier has every row', () => {
+  const host = new Host(
+    source('a', 1000) +
+      `CREATE TABLE o (k BIGINT, a BIGINT) PARTITIONED BY (k) WITH (connector = 'r2', path = 'o', format = 'json', type = 'sink');
+      INSERT INTO o SELECT counter AS k, counter AS a FROM a;`,
+  );
+  for (let turns = 0; turns < 400; turns++) {
+    if (turns === 1) host.command({ tag: 'barrier', epoch: 2, attempt: 1, stopping: false });
+    const busy = host.run();
+    expect(host.staging.length).toBeLessThan(3 * LIMITS.stagingFilesMax);
+    if (!busy) host.store();
+  }
+  const cut = must(host.reported('checkpointed'), 'a checkpoint');
+  const rows = cut.items.map(({ payload }) => (payload as { rows: number }).rows);
+  expect(rows.reduce((sum, each) => sum + each, 0)).toBe(1000);
+  expect(host.count('sink', 'rowsIn')).toBe(1000);
 });
 
 test('the pace falls to what one piece of work holds and rises again by doubling, never below a row', () => {
