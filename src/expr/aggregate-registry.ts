@@ -7,6 +7,7 @@ import type { ResolveError, ResolvedFunction } from './registry.ts';
 import { nearestNames } from './spelling.ts';
 
 export { AGGREGATES };
+export { CountAccumulator } from './aggregates/count.ts';
 export { DistinctAccumulator, type SharedDistinct } from './aggregates/distinct.ts';
 export { makeAccumulator, makeAccumulators } from './aggregates/make.ts';
 

@@ -100,6 +100,21 @@ export class TextSink {
     this.#offsets[++this.#rows] = this.#size;
   }
 
+  /** Ends so many rows, each with bytes [from, to). */
+  endRowsOf(bytes: Uint8Array, from: number, to: number, count: number): void {
+    const size = to - from;
+    if (size * count > LIMITS.valueBytesMax) {
+      for (let row = 0; row < count; row++) {
+        this.append(bytes, from, to);
+        this.endRow();
+      }
+      return;
+    }
+    this.appendTimes(bytes, from, to, count);
+    let end = this.#offsets[this.#rows] as number;
+    for (let row = 0; row < count; row++) this.#offsets[++this.#rows] = end += size;
+  }
+
   #dropRow(errors: RowErrors): void {
     this.#size = this.#offsets[this.#rows] as number;
     this.#isOverfull = false;

@@ -17,6 +17,7 @@ import { filterBatch, sliceColumn } from '../batch/take.ts';
 import type { Field, Schema, SqlType } from '../batch/types.ts';
 import { areFlat, mergeGroups, type Accumulator } from '../expr/accumulator.ts';
 import {
+  CountAccumulator,
   DistinctAccumulator,
   makeAccumulators,
   type SharedDistinct,
@@ -118,6 +119,8 @@ export class GroupedAggregates {
   accumulators: readonly Accumulator[];
   #groups = new Int32Array(0);
   #members = new Int32Array(0);
+  /** The filters that `#members` are of, in one call of `update`. */
+  #membersOfFilters: readonly (Uint8Array | null)[] | null = null;
   /** 1: the group has changed since `takeChanged` last told; null: it has told nothing yet, and every group counts. */
   #isChanged: Uint8Array | null = null;
   /** Those groups, in the order in which they first changed: new ones, that is most, are neighbours. */
@@ -199,6 +202,7 @@ export class GroupedAggregates {
     const rows = to - from;
     const whole = from === 0 && to === evaluated.batch.rows;
     const retract = evaluated.batch.retract?.subarray(from, to) ?? null;
+    this.#membersOfFilters = null;
     this.accumulators.forEach((accumulator, at) => {
       const inputs = evaluated.aggregates[at];
       assert(inputs !== undefined, 'inputs of every aggregate');
@@ -211,9 +215,13 @@ export class GroupedAggregates {
         shared.update(groups, rows, args, this.#membersOf(shared, evaluated, from, to), retract);
         return;
       }
-      const passed =
-        inputs.passes === null ? groups : this.#onlyPassing(groups, inputs.passes, from, rows);
       accumulator.resize(this.index.count);
+      const { passes } = inputs;
+      if (passes !== null && retract === null && accumulator instanceof CountAccumulator) {
+        if ((args[0]?.validity ?? null) === null)
+          return accumulator.countPassing(groups, rows, passes, from);
+      }
+      const passed = passes === null ? groups : this.#onlyPassing(groups, passes, from, rows);
       accumulator.update(passed, rows, args, retract);
     });
   }
@@ -226,16 +234,26 @@ export class GroupedAggregates {
     to: number,
   ): Int32Array {
     const rows = to - from;
-    if (this.#members.length < rows) this.#members = new Int32Array(rows);
-    const members = this.#members.fill(0, 0, rows);
+    const filters: (Uint8Array | null)[] = [];
     this.accumulators.forEach((accumulator, at) => {
-      if (!(accumulator instanceof DistinctAccumulator) || accumulator.shared !== shared) return;
-      const bit = 1 << accumulator.member;
-      const passes = evaluated.aggregates[at]?.passes ?? null;
-      for (let row = 0; row < rows; row++)
-        if (passes === null || passes[from + row] === 1)
-          members[row] = (members[row] as number) | bit;
+      if (accumulator instanceof DistinctAccumulator && accumulator.shared === shared)
+        filters[accumulator.member] = evaluated.aggregates[at]?.passes ?? null;
     });
+    // Counts of different values of several columns mostly have the same filters.
+    const known = this.#membersOfFilters;
+    if (known?.length === filters.length && known.every((filter, at) => filter === filters[at]))
+      return this.#members;
+    this.#membersOfFilters = filters;
+    if (this.#members.length < rows) this.#members = new Int32Array(rows);
+    const members = this.#members;
+    let all = 0;
+    for (const [member, filter] of filters.entries()) if (filter === null) all |= 1 << member;
+    members.fill(all, 0, rows);
+    for (const [member, filter] of filters.entries()) {
+      if (filter === null) continue;
+      for (let row = 0; row < rows; row++)
+        members[row] = (members[row] as number) | ((filter[from + row] as number) << member);
+    }
     return members;
   }
 

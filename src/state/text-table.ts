@@ -35,6 +35,10 @@ export class TextTable implements KeyTable {
     assert(column.tag === 'text', `a key of text, not ${column.tag}`);
     const { offsets, bytes, validity } = column;
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    /** Where the text before lies, and its number: a day or a state is often that of many rows in a row. */
+    let before = -1;
+    let size = -1;
+    let known = -1;
     for (let row = from; row < to; row++) {
       if (validity !== null && !bitAt(validity, row)) {
         out[row - from] = this.#numberOfNull();
@@ -42,7 +46,12 @@ export class TextTable implements KeyTable {
       }
       const start = offsets[row] as number;
       const end = offsets[row + 1] as number;
-      out[row - from] = this.#find(view, bytes, start, end, hashText(view, start, end));
+      if (end - start !== size || !isSame(view, before, start, size)) {
+        known = this.#find(view, bytes, start, end, hashText(view, start, end));
+        size = end - start;
+      }
+      before = start;
+      out[row - from] = known;
     }
   }
 
@@ -158,6 +167,20 @@ export class TextTable implements KeyTable {
   bytes(): number {
     return this.#slots.byteLength + this.#offsets.byteLength + this.#arena.byteLength;
   }
+}
+
+/** Whether two texts of one size are the same. They often differ at the end only. */
+function isSame(view: DataView, left: number, right: number, size: number): boolean {
+  if (size < 4) {
+    for (let at = 0; at < size; at++)
+      if (view.getUint8(left + at) !== view.getUint8(right + at)) return false;
+    return true;
+  }
+  const last = size - 4;
+  if (view.getInt32(left + last, true) !== view.getInt32(right + last, true)) return false;
+  for (let at = 0; at < last; at += 4)
+    if (view.getInt32(left + at, true) !== view.getInt32(right + at, true)) return false;
+  return true;
 }
 
 function hashText(view: DataView, start: number, end: number): number {

@@ -59,6 +59,41 @@ export class CountAccumulator implements Accumulator {
     return true;
   }
 
+  /** As `update` with arguments that are all there, of the rows that a filter lets through. */
+  countPassing(groups: Int32Array, rows: number, passes: Uint8Array, from: number): void {
+    const counts = this.#counts;
+    let last = -1;
+    let passed = 0;
+    for (let row = 0; row < rows; row++) {
+      const group = groups[row] as number;
+      if (group !== last) {
+        if (last >= 0) counts[last] = (counts[last] as number) + passed;
+        last = group;
+        passed = 0;
+      }
+      passed += passes[from + row] as number;
+    }
+    if (last >= 0) counts[last] = (counts[last] as number) + passed;
+  }
+
+  /** As `update` with arguments that are all there, of those of some rows that have a bit. */
+  countFlips(
+    groups: Int32Array,
+    rows: Int32Array,
+    bits: Int32Array,
+    bit: number,
+    retract: Uint8Array | null,
+  ): void {
+    const counts = this.#counts;
+    for (let at = 0; at < rows.length; at++) {
+      const row = rows[at] as number;
+      const step = ((bits[row] as number) >> bit) & 1;
+      const group = groups[row] as number;
+      counts[group] =
+        (counts[group] as number) + (retract !== null && retract[row] === 1 ? -step : step);
+    }
+  }
+
   merge(groups: Int32Array, rows: number, states: readonly Column[]): void {
     mergeCounts(this.#counts, groups, rows, states[0]);
   }

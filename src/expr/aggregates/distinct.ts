@@ -11,6 +11,7 @@ import type { SqlType } from '../../batch/types.ts';
 import type { Accumulator, EntryTable } from '../accumulator.ts';
 import type { RowErrors } from '../row-errors.ts';
 import { requiring } from './collected.ts';
+import { CountAccumulator } from './count.ts';
 import type { Flips } from './multiset.ts';
 import { Multiset } from './multiset.ts';
 
@@ -51,13 +52,16 @@ export class SharedDistinct {
     groups: Int32Array,
     rows: number,
     args: readonly Column[],
-    { bits, union }: Flips,
+    { bits, union, rows: flipped }: Flips,
     retract: Uint8Array | null,
   ): void {
     if (union === 0) return;
     const passed = new Int32Array(rows);
     this.inners.forEach((inner, member) => {
       if (((union >> member) & 1) === 0) return;
+      // Arguments are there: rows without were never put in.
+      if (inner instanceof CountAccumulator)
+        return inner.countFlips(groups, flipped, bits, member, retract);
       for (let row = 0; row < rows; row++)
         passed[row] = (((bits[row] as number) >> member) & 1) === 1 ? (groups[row] as number) : -1;
       inner.update(passed, rows, args, retract);

@@ -44,8 +44,8 @@ export type Bags = {
   counts: Float64Array;
 };
 
-/** Of each row: the members for which its tuple came first, or went. */
-export type Flips = { bits: Int32Array; union: number };
+/** Of each row: the members for which its tuple came first, or went; and the rows, ascending, where there are any. */
+export type Flips = { bits: Int32Array; union: number; rows: Int32Array };
 
 export class Multiset implements EntryTable {
   readonly valueTypes: readonly SqlType[];
@@ -162,20 +162,29 @@ export class Multiset implements EntryTable {
   #mark(entries: Int32Array, rows: number, members: Int32Array): Flips {
     const bits = this.#bits;
     const flips = new Int32Array(rows);
-    let union = 0;
+    // All bits are read before what they say is acted on: see `CompositeTable`.
     for (let row = 0; row < rows; row++) {
       const entry = entries[row] as number;
-      if (entry < 0) continue;
+      if (entry >= 0) flips[row] = (members[row] as number) & ~(bits[entry] as number);
+    }
+    const flipped = new Int32Array(rows);
+    let count = 0;
+    let union = 0;
+    for (let row = 0; row < rows; row++) {
+      if (flips[row] === 0) continue;
+      // A row before may have had the same tuple.
+      const entry = entries[row] as number;
       const known = bits[entry] as number;
       const added = (members[row] as number) & ~known;
+      flips[row] = added;
       if (added === 0) continue;
       if (known === 0) this.#dead--;
       bits[entry] = known | added;
-      flips[row] = added;
+      flipped[count++] = row;
       union |= added;
       this.#list.touch(entry);
     }
-    return { bits: flips, union };
+    return { bits: flips, union, rows: flipped.subarray(0, count) };
   }
 
   /** Adds to counts: of each row and member, `weights`. */
@@ -183,6 +192,8 @@ export class Multiset implements EntryTable {
     const counts = this.#counts as Float64Array;
     const width = this.#members;
     const flips = new Int32Array(rows);
+    const flippedRows = new Int32Array(rows);
+    let count = 0;
     let union = 0;
     for (let row = 0; row < rows; row++) {
       const entry = entries[row] as number;
@@ -198,13 +209,14 @@ export class Multiset implements EntryTable {
       this.#list.touch(entry);
       if (flipped === 0) continue;
       flips[row] = flipped;
+      flippedRows[count++] = row;
       union |= flipped;
       const known = this.#bits[entry] as number;
       this.#bits[entry] = known ^ flipped;
       if (known === 0) this.#extremes?.add(entry);
       this.#dead += Number((known ^ flipped) === 0) - Number(known === 0);
     }
-    return { bits: flips, union };
+    return { bits: flips, union, rows: flippedRows.subarray(0, count) };
   }
 
   /** Drops entries that no member has when they outweigh the others. */

@@ -9,7 +9,7 @@ import { always } from '../function-types.ts';
 import { TextSink, textAt } from '../text-sink.ts';
 import type { DayTime } from '../time/read-time.ts';
 import { readTime } from '../time/read-time.ts';
-import type { Dialect, TimePattern } from '../time/time-format.ts';
+import type { Dialect, TimePart, TimePattern } from '../time/time-format.ts';
 import { timePattern } from '../time/time-format.ts';
 import { finenessOf, writeTime } from '../time/write-time.ts';
 import { Outcome, makeInt32, makeInt64, strideOf } from '../vector.ts';
@@ -27,6 +27,13 @@ const toText =
     const outcome = new Outcome(args, rows, errors);
     const sink = new TextSink(rows, 16 * rows, errors);
     let known: TimePattern | null = null;
+    if (strideOf(pattern) === 0 && outcome.validity === null && strideOf(input) === 1) {
+      const constant = timePattern(textAt(pattern, 0), dialect);
+      if ('parts' in constant && finenessOf(constant.parts) >= FINE_MAX) {
+        writeStretches(input.words, rows, constant.parts, sink);
+        return sink.finish(null);
+      }
+    }
     let fineness = 1;
     let kept = NaN;
     let text: Uint8Array = NOTHING;
@@ -49,12 +56,7 @@ const toText =
             writeTime(known.parts, moment.days, moment.micros, sink);
             text = NOTHING;
           } else if (stretch !== kept || !isSafe(time)) {
-            split(input.words, at);
-            const one = new TextSink(1, 32);
-            writeTime(known.parts, moment.days, moment.micros, one);
-            one.endRow();
-            const written = one.finish(null);
-            text = written.bytes.subarray(0, written.offsets[1]);
+            text = written(input.words, at, known.parts);
             // Of a time that is not exact here, not even the second is certain.
             kept = isSafe(time) ? stretch : NaN;
           }
@@ -65,6 +67,43 @@ const toText =
     }
     return sink.finish(outcome.validity);
   };
+
+/** Writes moments one behind the other that look alike at once. */
+function writeStretches(
+  words: Int32Array,
+  rows: number,
+  parts: readonly TimePart[],
+  sink: TextSink,
+): void {
+  const fineness = finenessOf(parts);
+  let from = NaN;
+  let to = NaN;
+  let first = 0;
+  let text: Uint8Array = NOTHING;
+  for (let row = 0; row < rows; row++) {
+    const value = int64AsNumber(words, row);
+    if (value >= from && value < to) continue;
+    sink.endRowsOf(text, 0, text.length, row - first);
+    first = row;
+    text = written(words, row, parts);
+    from = NaN;
+    if (!isSafe(value)) continue;
+    from = Math.floor(value / fineness) * fineness;
+    // A quotient just below a whole number may have been rounded to it.
+    if (from > value) from -= fineness;
+    to = from + fineness;
+  }
+  sink.endRowsOf(text, 0, text.length, rows - first);
+}
+
+function written(words: Int32Array, row: number, parts: readonly TimePart[]): Uint8Array {
+  split(words, row);
+  const one = new TextSink(1, 32);
+  writeTime(parts, moment.days, moment.micros, one);
+  one.endRow();
+  const { bytes, offsets } = one.finish(null);
+  return bytes.subarray(0, offsets[1]);
+}
 
 /** @param write  puts microseconds into the result, or fails the row */
 function readRows(
