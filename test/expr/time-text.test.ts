@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TEXT, TIMESTAMP } from '../../src/batch/types.ts';
 import { type Case, check, titleOf } from './cases.ts';
-import { apply } from './support.ts';
+import { apply, call, column, literal, run } from './support.ts';
 
 const at = (iso: string) => ({ type: TIMESTAMP, value: BigInt(Date.parse(iso)) * 1000n });
 const BAD = { fails: 'PARSE_ERROR' };
@@ -100,6 +100,37 @@ describe('time patterns', () => {
         },
       ),
       { seed: 20261129, numRuns: 300 },
+    );
+  });
+
+  it('write rows that look alike at once, and each as it is alone, beyond the whole numbers of a double too', () => {
+    const day = 86_400_000_000n;
+    const near = fc.tuple(
+      fc.constantFrom(
+        0n,
+        day,
+        -day,
+        60_000_000n,
+        2n ** 53n - (2n ** 53n % day),
+        2n ** 56n - (2n ** 56n % day),
+      ),
+      fc.integer({ min: -3, max: 3 }),
+      fc.integer({ min: 1, max: 4 }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(near, { minLength: 1, maxLength: 20 }),
+        fc.constantFrom('YYYY-MM-DD', 'DD HH24:MI', 'HH24', 'YYYY', 'MI:SS'),
+        (stretches, pattern) => {
+          const times = stretches.flatMap(([start, step, count]) =>
+            Array.from({ length: count }, (_, at) => start + BigInt(step * (at + 1))),
+          );
+          const expr = call('to_char', column(0, TIMESTAMP), literal(TEXT, pattern));
+          const alone = times.map((time) => run(expr, [TIMESTAMP, [time]]).values[0]);
+          expect(run(expr, [TIMESTAMP, times]).values).toEqual(alone);
+        },
+      ),
+      { seed: 20_261_130, numRuns: 200 },
     );
   });
 
