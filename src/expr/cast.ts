@@ -10,7 +10,7 @@
 import { assert, unreachable } from '../base/assert.ts';
 import type { ErrorCode } from '../base/errors.ts';
 import type { Column } from '../batch/column.ts';
-import type { SqlType, TypeTag } from '../batch/types.ts';
+import type { DecimalType, SqlType, TypeTag } from '../batch/types.ts';
 import { INTEGERS, isIntegerTag, isNested, sameType, typeName } from '../batch/types.ts';
 import type { RowErrors } from './row-errors.ts';
 import { listOfJson, structOfJson } from './casts/from-json.ts';
@@ -87,7 +87,17 @@ export function castCanFail(from: SqlType, to: SqlType): boolean {
   if (from.tag === 'boolean' || to.tag === 'boolean' || to.tag === 'float64') return false;
   if (isIntegerTag(from.tag) && isIntegerTag(to.tag)) return !holds(to.tag, from.tag);
   if (to.tag === 'timestamp_ns') return true;
+  if (to.tag === 'decimal') return !holdsDigits(to, from);
   return isNumber(to.tag);
+}
+
+/** Whether a DECIMAL has room for every whole number or DECIMAL of a type. */
+function holdsDigits(to: DecimalType, from: SqlType): boolean {
+  const whole = to.precision - to.scale;
+  if (isIntegerTag(from.tag)) return INTEGERS[from.tag].digits <= whole;
+  if (from.tag !== 'decimal') return false;
+  // What is rounded may have a digit more.
+  return from.precision - from.scale + (to.scale < from.scale ? 1 : 0) <= whole;
 }
 
 const holds = (wide: keyof typeof INTEGERS, narrow: keyof typeof INTEGERS): boolean =>

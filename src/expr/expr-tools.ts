@@ -93,7 +93,8 @@ export function canFail(expr: Expr): boolean {
   if (expr.tag === 'call') {
     const { canFail: may, canFailWith } = functionById(expr.fn);
     const values = expr.args.map((arg) => (arg.tag === 'literal' ? arg.value : undefined));
-    if (may && canFailWith?.(values) !== false) return true;
+    const types = expr.args.map((arg) => arg.type);
+    if (may && canFailWith?.(values, types) !== false) return true;
   }
   if (expr.tag === 'cast' && !expr.orNull && castCanFail(expr.input.type, expr.type)) return true;
   return childrenOf(expr).some(canFail);

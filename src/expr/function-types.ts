@@ -47,8 +47,11 @@ export type ScalarFunction = {
   nullRule: 'strict' | 'custom';
   /** Whether a row may fail; such a call is only evaluated on rows that need it. */
   canFail: boolean;
-  /** Whether one that can fail does so with these constant arguments, undefined as in `check`; absent: it may. */
-  canFailWith?: (values: readonly (LiteralValue | undefined)[]) => boolean;
+  /** Whether one that can fail does so with these constant arguments, undefined as in `check`, and types; absent: it may. */
+  canFailWith?: (
+    values: readonly (LiteralValue | undefined)[],
+    types: readonly SqlType[],
+  ) => boolean;
   /** Why constant arguments are wrong, or null; undefined stands for an argument that is not constant. */
   check?: (values: readonly (LiteralValue | undefined)[]) => string | null;
   /** May be NULL although no argument is. */

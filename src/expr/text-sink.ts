@@ -181,6 +181,19 @@ export const textAt = (column: TextColumn, index: number): string =>
 export const sequenceBytes = (byte: number): number =>
   byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
 
+/** Whether bytes [from, to) are ASCII, where each is a code point. */
+export function isAscii(bytes: Uint8Array, from: number, to: number): boolean {
+  let at = from;
+  if (to - from >= 16) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    let highs = 0;
+    for (; at + 4 <= to; at += 4) highs |= view.getInt32(at);
+    if ((highs & 0x80808080) !== 0) return false;
+  }
+  for (; at < to; at++) if ((bytes[at] as number) > 127) return false;
+  return true;
+}
+
 /** Code points in [from, to): bytes that are not continuations. */
 export function codePointCount(bytes: Uint8Array, from: number, to: number): number {
   let count = 0;

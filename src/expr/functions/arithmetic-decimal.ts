@@ -211,6 +211,14 @@ const negateDecimal: Evaluate = (args, rows, errors, type) => {
   return result;
 };
 
+/** Whether a result may have more digits than its type, which then was capped; or a divisor be zero. */
+function mayOverflow(operator: Operator, left: DecimalType, right: DecimalType): boolean {
+  if (operator === '*') return left.precision + right.precision > 38;
+  if (operator === '/' || operator === '%') return true;
+  const whole = Math.max(left.precision - left.scale, right.precision - right.scale);
+  return whole + Math.max(left.scale, right.scale) + 1 > 38;
+}
+
 const NAMES: Record<Operator, string> = {
   '+': 'add',
   '-': 'subtract',
@@ -227,6 +235,8 @@ const overload = (operator: Operator, doc: string, example: FunctionExample): Sc
   result: (args) => decimalResult(operator, args[0] as DecimalType, args[1] as DecimalType),
   nullRule: 'strict',
   canFail: true,
+  canFailWith: (_, [left, right]) =>
+    mayOverflow(operator, left as DecimalType, right as DecimalType),
   doc,
   examples: [example],
   evaluate: decimalLoop(operator),

@@ -1,14 +1,20 @@
 /**
- * < and = of INT, BIGINT, TIMESTAMP and DOUBLE, a byte of eight rows at a time and without a look at anything per row but
+ * < and = of INT, BIGINT, TIMESTAMP, DOUBLE, and DECIMAL with a constant, a byte of eight rows at a time and without a look at anything per row but
  * its value: with a constant on one side, whose value is read once, or with two columns.
  *
  * An int64 is compared with a constant as a double. Rounding keeps order, and a constant inside ±2^53 is no other number's
  * rounding, so that this is exact.
  */
-import type { Column, Float64Column, Int32Column, Int64Column } from '../../batch/column.ts';
+import type {
+  Column,
+  DecimalColumn,
+  Float64Column,
+  Int32Column,
+  Int64Column,
+} from '../../batch/column.ts';
 import { compareInt64Kernel } from '../../kernels/int64-arithmetic.ts';
 import { strideOf } from '../vector.ts';
-import { int64AsNumber, isSafe, readInt64 } from '../wide.ts';
+import { decimalAsNumber, int64AsNumber, isSafe, readInt64 } from '../wide.ts';
 
 export type Test = 'less' | 'equal';
 
@@ -134,11 +140,55 @@ const equalInt64: Pairwise<Int32Array> = (left, right, rows, bits) => {
   }
 };
 
+/** An unscaled decimal as a double, one beyond 64 bits as an infinity: see above why that is exact beside a constant. */
+function decimalNear(words: Int32Array, row: number): number {
+  const high = words[4 * row + 1] as number;
+  const sign = high >> 31;
+  const top = words[4 * row + 3] as number;
+  if (words[4 * row + 2] === sign && top === sign) return int64AsNumber(words, 2 * row);
+  return top < 0 ? -Infinity : Infinity;
+}
+
+const belowDecimal: WithConstant<Int32Array> = (words, constant, rows, bits) => {
+  for (let row = 0, byte = 0; row < rows; byte++) {
+    const end = Math.min(row + 8, rows);
+    let set = 0;
+    for (let bit = 1; row < end; row++, bit <<= 1)
+      if (decimalNear(words, row) < constant) set |= bit;
+    bits[byte] = set;
+  }
+};
+
+const aboveDecimal: WithConstant<Int32Array> = (words, constant, rows, bits) => {
+  for (let row = 0, byte = 0; row < rows; byte++) {
+    const end = Math.min(row + 8, rows);
+    let set = 0;
+    for (let bit = 1; row < end; row++, bit <<= 1)
+      if (decimalNear(words, row) > constant) set |= bit;
+    bits[byte] = set;
+  }
+};
+
+const isDecimal: WithConstant<Int32Array> = (words, constant, rows, bits) => {
+  for (let row = 0, byte = 0; row < rows; byte++) {
+    const end = Math.min(row + 8, rows);
+    let set = 0;
+    for (let bit = 1; row < end; row++, bit <<= 1)
+      if (decimalNear(words, row) === constant) set |= bit;
+    bits[byte] = set;
+  }
+};
+
 /** The loops of one layout with a constant. */
 type Loops<T> = { below: WithConstant<T>; above: WithConstant<T>; is: WithConstant<T> };
 
 const INT32_LOOPS: Loops<Int32Array> = { below: belowInt32, above: aboveInt32, is: isInt32 };
 const INT64_LOOPS: Loops<Int32Array> = { below: belowInt64, above: aboveInt64, is: isInt64 };
+const DECIMAL_LOOPS: Loops<Int32Array> = {
+  below: belowDecimal,
+  above: aboveDecimal,
+  is: isDecimal,
+};
 const FLOAT_LOOPS: Loops<Float64Array> = { below: belowFloat, above: aboveFloat, is: isFloat };
 
 function withConstant<T>(
@@ -196,6 +246,13 @@ export function compareFast(
       const value = int64AsNumber((constant as Int64Column).words, 0);
       if (!isSafe(value)) return false;
       withConstant(INT64_LOOPS, words, value, isLeft, test, rows, bits);
+      return true;
+    }
+    case 'decimal': {
+      if (isLeft === isRight) return false;
+      const value = decimalAsNumber((constant as DecimalColumn).words, 0);
+      if (!isSafe(value)) return false;
+      withConstant(DECIMAL_LOOPS, (full as DecimalColumn).words, value, isLeft, test, rows, bits);
       return true;
     }
     case 'float64': {

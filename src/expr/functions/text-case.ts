@@ -3,7 +3,7 @@ import type { TextColumn } from '../../batch/column.ts';
 import { TEXT } from '../../batch/types.ts';
 import type { ScalarFunction } from '../function-types.ts';
 import { always } from '../function-types.ts';
-import { TextSink, decodeBytes } from '../text-sink.ts';
+import { TextSink, decodeBytes, isAscii } from '../text-sink.ts';
 
 /** The high bits of four bytes. */
 const HIGHS = 0x80808080;
@@ -68,11 +68,6 @@ function flipByByte(bytes: Uint8Array, upper: boolean): Uint8Array {
     if (byte >= first && byte < first + 26) bytes[at] = byte ^ 32;
   }
   return bytes;
-}
-
-function isAscii(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if ((bytes[at] as number) > 127) return false;
-  return true;
 }
 
 export const lowerColumn = (column: TextColumn): TextColumn =>

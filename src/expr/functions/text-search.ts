@@ -8,7 +8,7 @@ import type {
   ScalarFunction,
 } from '../function-types.ts';
 import { always } from '../function-types.ts';
-import { codePointCount, findBytes } from '../text-sink.ts';
+import { codePointCount, findBytes, isAscii } from '../text-sink.ts';
 import { combineValidity, makeBoolean, makeInt32, strideOf } from '../vector.ts';
 import type { Slice } from './text-rows.ts';
 import { sliceAt } from './text-rows.ts';
@@ -43,6 +43,11 @@ const length: Evaluate = (args, rows) => {
   const stride = strideOf(args[0] as Column);
   const result = makeInt32(rows);
   result.validity = combineValidity(args, rows);
+  if (stride === 1 && isAscii(bytes, offsets[0] as number, offsets[rows] as number)) {
+    for (let row = 0; row < rows; row++)
+      result.values[row] = (offsets[row + 1] as number) - (offsets[row] as number);
+    return result;
+  }
   for (let row = 0; row < rows; row++) {
     result.values[row] = codePointCount(
       bytes,

@@ -4,10 +4,11 @@
  */
 import type { Column } from '../../batch/column.ts';
 import type { ScalarFunction } from '../function-types.ts';
-import { codePointCount, findBytes, sequenceBytes, skipCodePoints } from '../text-sink.ts';
+import { codePointCount, sequenceBytes, skipCodePoints } from '../text-sink.ts';
 import type { EachRow, Slice } from './text-rows.ts';
+import { replace } from './replace-text.ts';
 import { splitPart } from './split-part.ts';
-import { SPACE, numberAt, perGrowingRow, perRow, sliceAt, textFunction } from './text-rows.ts';
+import { SPACE, numberAt, perRow, sliceAt, textFunction } from './text-rows.ts';
 
 const substring: EachRow = (args, row, sink, outcome) => {
   const { bytes, from, to } = sliceAt(args[0] as Column, row);
@@ -70,21 +71,6 @@ const trim =
     }
     sink.append(bytes, from, to);
   };
-
-const replace: EachRow = (args, row, sink) => {
-  const { bytes, from, to } = sliceAt(args[0] as Column, row);
-  const old = sliceAt(args[1] as Column, row);
-  const fresh = sliceAt(args[2] as Column, row);
-  let at = from;
-  while (old.to > old.from && !sink.isFull) {
-    const found = findBytes(bytes, at, to, old.bytes, old.from, old.to);
-    if (found < 0) break;
-    sink.append(bytes, at, found);
-    sink.append(fresh.bytes, fresh.from, fresh.to);
-    at = found + (old.to - old.from);
-  }
-  sink.append(bytes, at, to);
-};
 
 const substringDoc = 'the part from a position on, optionally of a length';
 const SUBSTRINGS = ['substring', 'substr'].flatMap((name) => [
@@ -159,7 +145,7 @@ export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
     ['text', 'text', 'text'],
     'every occurrence of the second text replaced by the third',
     { args: ['aXbX', 'X', '--'], gives: 'a--b--' },
-    perGrowingRow(replace),
+    replace,
     true,
   ),
   textFunction(
