@@ -148,6 +148,24 @@ export function awkwardCases(): Case[] {
   );
 }
 
+/** A row that is refused, and behind it one with a NULL: nothing of the NULL may stay where the second one was first put. */
+export function refusedCases(): Case[] {
+  return [8, 9].map((before): Case => {
+    const good = '{"k":1,"m":2}\n';
+    const odd = ['{"k":1,"m":"x"}\n', '{"k":null,"m":2}\n'];
+    const rows = [...Array(before).fill(good), ...odd, ...Array(20).fill(good)];
+    const bytes = new TextEncoder().encode(rows.join(''));
+    return {
+      columns: ['k', 'm'].map((name) => ({ name, type: INT64, nullable: true, default: null })),
+      spec: JSON_FORMAT,
+      options: {},
+      bytes,
+      cuts: [bytes.length],
+      rowsMax: 1000,
+    };
+  });
+}
+
 /**
  * Rows of one length, then one that is longer by up to 40 bytes, and a last one whose line end is cut off: it may be looked for
  * where the row before it ends, and is no row yet.

@@ -11,7 +11,7 @@ import { JsonDecoder } from '../../src/formats/json-decoder.ts';
 import { Prng } from '../../src/base/prng.ts';
 import { readKernels } from '../../src/cli/kernels.ts';
 import { useKernels } from '../../src/kernels/kernels.ts';
-import { alikeCase, awkwardCases, cutCases } from './json-alike.ts';
+import { alikeCase, awkwardCases, cutCases, refusedCases } from './json-alike.ts';
 import {
   firstDifference,
   hostileCase,
@@ -135,7 +135,7 @@ test('rows alike, which the kernel reads two at once, are read as by its twin wh
     const seed = `alike ${round}`;
     expect(firstDifference(alikeCase(new Prng(seed)), totals), `seed ${seed}`).toBeNull();
   }
-  for (const [index, each] of [...awkwardCases(), ...cutCases()].entries())
+  for (const [index, each] of [...awkwardCases(), ...refusedCases(), ...cutCases()].entries())
     expect(firstDifference(each), `case ${index}`).toBeNull();
   expect(totals.rows).toBeGreaterThan(ROUNDS * 50);
   expect(totals.errors).toBeGreaterThan(ROUNDS);
