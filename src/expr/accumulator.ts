@@ -101,7 +101,7 @@ export function mergeGroups(
   to.merge(into, into.length, states);
 }
 
-/** Takes states of `from` back from those of `to`, in the manner of `mergeGroups`; only of accumulators that can. */
+/** Takes states of `from` back from those of `to`: state `sources[r]`, never negative, from group `groups[r]`; only of accumulators that can. */
 export function subtractGroups(
   to: Accumulator,
   groups: Int32Array,
